@@ -1,0 +1,40 @@
+"""Frozen nouns, permit and decisions: what gate, tools, loop and environments talk about."""
+
+from ._context import EFFECT_STATES, Effect, EffectCell, EffectState, ToolContext
+from ._decisions import Allow, Ask, Decision, Deny, decision_to_json
+from ._nouns import (
+    MAX_SAFE_INTEGER,
+    SCOPES,
+    Action,
+    ApprovalRequest,
+    CheckLine,
+    CheckResult,
+    Money,
+    Scope,
+    ToolOutput,
+)
+from ._permit import Ledger, Permit
+
+__all__ = [
+    "EFFECT_STATES",
+    "MAX_SAFE_INTEGER",
+    "SCOPES",
+    "Action",
+    "Allow",
+    "ApprovalRequest",
+    "Ask",
+    "CheckLine",
+    "CheckResult",
+    "Decision",
+    "Deny",
+    "Effect",
+    "EffectCell",
+    "EffectState",
+    "Ledger",
+    "Money",
+    "Permit",
+    "Scope",
+    "ToolContext",
+    "ToolOutput",
+    "decision_to_json",
+]

@@ -1,0 +1,17 @@
+"""Making permits. Only `foxloop_trio.gate` may import this module; an import contract in pyproject.toml holds it to that."""
+
+from __future__ import annotations
+
+from ._permit import Ledger, Permit
+
+
+def mint_permit(*, permit_id: str, grant_id: str, text: str, digest: str, ledger: Ledger) -> Permit:
+    """A live permit for the action whose canonical JSON is `text` and whose SHA-256 is `digest`."""
+    permit = object.__new__(Permit)
+    permit.id = permit_id
+    permit.grant_id = grant_id
+    permit.digest = digest
+    permit._text = text
+    permit._ledger = ledger
+    permit._alive = True
+    return permit

@@ -1,0 +1,74 @@
+"""The permit: proof, held by the part that acts, that the gate allowed exactly this action.
+
+A permit cannot be built by anybody but the gate (`_mint.py`, which an import contract keeps to the gate). Environments ask for
+one and compare it with what they are about to do, so that a denied action is unsayable and not merely unsaid.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Protocol, final
+
+from ._nouns import Action, Money
+
+
+class Ledger(Protocol):
+    """The gate's books, as a permit sees them."""
+
+    async def still_allows(self, permit_id: str) -> bool: ...
+    async def settle(self, permit_id: str) -> None: ...
+    async def release(self, permit_id: str) -> None: ...
+
+
+@final
+class Permit:
+    """The gate's leave to run one action once; dies when its call closes.
+
+    Hold it, compare it, but do not try to make one: the constructor raises TypeError.
+    """
+
+    __slots__ = ("_alive", "_ledger", "_text", "digest", "grant_id", "id")
+
+    id: str
+    grant_id: str
+    digest: str
+    _text: str
+    _ledger: Ledger
+    _alive: bool
+
+    def __init__(self) -> None:
+        raise TypeError("a Permit is minted by the gate only; call gate.check or gate.redeem and use the Allow it returns")
+
+    def __repr__(self) -> str:
+        return f"<Permit {self.action.tool!r} on {self.action.domain!r}, {'alive' if self._alive else 'closed'}>"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError("a Permit does not pickle; it is valid in the process of its gate only")
+
+    @property
+    def action(self) -> Action:
+        """The normalised action, as a fresh copy: changing it changes nothing."""
+        plain = json.loads(self._text)
+        amount = plain.pop("amount", None)
+        return Action(**plain, amount=Money(**amount) if amount is not None else None)
+
+    @property
+    def alive(self) -> bool:
+        """False once the call that this permit belongs to has been settled or released."""
+        return self._alive
+
+    async def valid(self) -> bool:
+        """Alive, and the grant behind it neither revoked nor expired. Ask again after a long wait."""
+        return self._alive and await self._ledger.still_allows(self.id)
+
+    async def settle(self) -> None:
+        """The action was, or may have been, done: what was reserved is spent. Closes the permit; a second call does nothing."""
+        if self._alive:
+            self._alive = False
+            await self._ledger.settle(self.id)
+
+    async def release(self) -> None:
+        """The action was certainly not done: reserved money is free again; the use stays counted. Closes the permit."""
+        if self._alive:
+            self._alive = False
+            await self._ledger.release(self.id)

@@ -1,0 +1,73 @@
+"""What was said in a run, in the chat-completions shape: kept whole, sent fitted. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from .. import prompt
+from ..actions import ToolOutput
+from ..events import PlannedCall
+from ..ports import Message
+from ._budget import message_size
+from ._frozen import FrozenDict, freeze
+
+
+class History:
+    """The messages of one run. Every call of an assistant message gets exactly one tool message, in order.
+
+    Messages are frozen, so the planner gets the very same objects at each request and cannot edit our history.
+    """
+
+    def __init__(self, nonce: str, *, system: str, goal: str) -> None:
+        self._nonce = nonce
+        self._sent: list[Message] = []
+        self._sent_size = 0
+        self._calls_size = 0
+        self.add({"role": "system", "content": system})
+        self.add({"role": "user", "content": goal})
+
+    @property
+    def size(self) -> int:
+        """Characters of what is sent, tool calls included; for estimates of tokens."""
+        return self._sent_size + self._calls_size
+
+    def add(self, message: Message) -> None:
+        self._sent.append(freeze(message))
+        content_size = len(message["content"] or "")
+        self._sent_size += content_size
+        self._calls_size += message_size(message) - content_size
+
+    def add_result(self, call: PlannedCall, output: ToolOutput) -> str:
+        """Append the one tool message that answers `call`; returns the text that the planner will read."""
+        text = prompt.result_text(call.name, output, self._nonce)
+        self.add({"role": "tool", "tool_call_id": call.id, "content": text})
+        return text
+
+    def add_feedback(self, call: PlannedCall | None, output: ToolOutput) -> None:
+        """What a failed completion claim tells the planner: an answer to its `finish`, or a user message."""
+        if call is not None:
+            self.add_result(call, output)
+        else:
+            self.add({"role": "user", "content": prompt.result_text(prompt.FINISH, output, self._nonce)})
+
+    def fitted(self) -> list[Message]:
+        """What to send now: everything, with the oldest page texts left out while the whole is over the limit.
+
+        A page text that was left out stays out, since the history only grows.
+        """
+        if self._sent_size > prompt.LIMITS["history"]:
+            self._sent = [
+                message if isinstance(message, FrozenDict) else freeze(message)
+                for message in prompt.fit_history(self._sent, self._nonce)
+            ]
+            self._sent_size = sum(len(message["content"] or "") for message in self._sent)
+        return list(self._sent)
+
+    def observation(self, step: int, sent: list[Message]) -> dict[str, Any]:
+        """For the trail: what is put before the planner now, by its size and a digest of its texts in order."""
+        digest = hashlib.sha256()
+        for message in sent:
+            digest.update((message["content"] or "").encode("utf-8", "surrogatepass"))
+            digest.update(b"\0")
+        return {"step": step, "messages": len(sent), "characters": self._sent_size, "sha256": digest.hexdigest()}

@@ -1,0 +1,228 @@
+"""`Loop`: what a host configures once and runs many times, one run at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import math
+import platform
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import trio
+
+from .. import prompt
+from .._version import __version__
+from ..errors import BadOptionsError, BusyError, UsageError
+from ..events import LoopEvent, Outcome
+from ..ports import Approver, Environment, Gate, Ids, Planner, TrailSink, WallClock
+from ..tools import Tool, define_tools
+from ._budget import Budget
+from ._engine import Engine, Setup, describe_tools
+from ._runner import CompletionCheck, LoopRun, Ports
+
+RUN_ID_BYTES = 16
+BOOT_ID_BYTES = 16
+
+
+def system_ids(nbytes: int, purpose: str) -> bytes:
+    """The default of `ids`: random bytes from the operating system, whatever the purpose."""
+    return secrets.token_bytes(nbytes)
+
+
+class Loop:
+    """A gated agent loop: asks a planner for tool calls, has each judged, runs what is allowed, checks the end.
+
+    * `planner`: has ``async chat(messages, *, tools) -> ChatReply``.
+    * `gate`: the planner side of `create_gate`; the loop never holds the host side.
+    * `tools`: a list of `Tool`.
+    * `max_steps`: most planner requests of one run; `max_calls_per_turn`: most calls run from one reply.
+    * `on_approval`: ``async (ApprovalRequest) -> str | None``: shows the exact action to a human and returns the token that
+      `host.approve` gave, or None for no. Without it, a gate that asks ends the run.
+    * `trail`: has ``async append(*, actor, kind, data)``; each event is on record before it is seen.
+    * `budget`: see `Budget`.
+    * `check`: sync or async ``(CheckInput) -> CheckResult``: is the goal reached? Without it
+      the verdict of the newest tool result counts.
+    * `cancel_grace`: seconds that a cancelled tool may take to find out its true effect.
+    * `trail_timeout`: seconds that the trail's queue and lock may take before the run stops with ``trail-failed``.
+    * `ids`, `wall_clock`: randomness ``(nbytes, purpose) -> bytes`` and wall time in seconds; give your own to fix them in a test.
+
+    Raises BadOptionsError, BadToolError or BadSchemaError, naming what is wrong. Options that are not available yet raise
+    NotImplementedError naming themselves.
+    """
+
+    def __init__(
+        self,
+        *,
+        planner: Planner,
+        gate: Gate,
+        tools: list[Tool] | tuple[Tool, ...],
+        on_approval: Approver | None = None,
+        trail: TrailSink | None = None,
+        max_steps: int = 20,
+        max_calls_per_turn: int = 4,
+        first_read: None = None,
+        settle: None = None,
+        budget: Budget | None = None,
+        denials: None = None,
+        check: CompletionCheck | None = None,
+        guards: Sequence[Any] = (),
+        cancel_grace: float = 5.0,
+        trail_timeout: float = 5.0,
+        ids: Ids | None = None,
+        wall_clock: WallClock | None = None,
+    ) -> None:
+        _refuse_later(first_read=first_read, settle=settle, denials=denials, guards=guards or None)
+        _require_method("planner", planner, "chat")
+        _require_method("gate", gate, "check")
+        _require_method("gate", gate, "redeem")
+        if trail is not None:
+            _require_method("trail", trail, "append")
+        _require_callable("on_approval", on_approval, "an ApprovalRequest")
+        _require_callable("check", check, "a CheckInput")
+        self._tools = define_tools(tools)
+        self._max_steps = _whole("max_steps", max_steps)
+        self._max_calls_per_turn = _whole("max_calls_per_turn", max_calls_per_turn)
+        budget = budget if budget is not None else Budget()
+        if not isinstance(budget, Budget):
+            raise BadOptionsError(f"budget must be a Budget, not {type(budget).__name__}")
+        self._budget = budget
+        self._ids: Ids = ids if ids is not None else system_ids
+        self._boot = self._ids(BOOT_ID_BYTES, "boot").hex()
+        self._busy = False
+        self._ports = Ports(
+            planner=planner,
+            gate=gate,
+            definitions=prompt.tool_definitions(list(self._tools.values())),
+            on_approval=on_approval,
+            trail=trail,
+            check=check,
+            environments=_environments(self._tools),
+            wall_clock=wall_clock if wall_clock is not None else time.time,
+            seconds=budget.seconds,
+            cancel_grace=_seconds("cancel_grace", cancel_grace),
+            trail_timeout=_seconds("trail_timeout", trail_timeout),
+        )
+
+    def run(self, goal: str) -> LoopRun:
+        """A run towards `goal`: ``async with loop.run(goal) as run``, then ``async for event in run``.
+
+        Nothing happens between two events. Opening a second run while one is open raises BusyError; making one and never opening
+        it does nothing.
+        """
+        if not isinstance(goal, str):
+            raise UsageError(f"goal must be text, not {type(goal).__name__}")
+        run_id = self._ids(RUN_ID_BYTES, "run").hex()
+        nonce = prompt.new_nonce(self._ids)
+        recorded = self._ports.trail is not None
+        setup = Setup(
+            goal=goal,
+            run_id=run_id,
+            nonce=nonce,
+            tools=self._tools,
+            max_steps=self._max_steps,
+            max_calls_per_turn=self._max_calls_per_turn,
+            budget=self._budget,
+            can_ask=self._ports.on_approval is not None,
+            has_check=self._ports.check is not None,
+            recorded=recorded,
+            cancel_grace=self._ports.cancel_grace,
+            start_record=self._start_record(goal, nonce) if recorded else {},
+        )
+        return LoopRun(run_id=run_id, engine=Engine(setup), ports=self._ports, acquire=self._acquire, release=self._release)
+
+    async def complete(self, goal: str, on_event: Callable[[LoopEvent], Awaitable[object] | object] | None = None) -> Outcome:
+        """Run to the end and return how it ended; `on_event`, sync or async, gets each event in turn."""
+        async with self.run(goal) as run:
+            async for event in run:
+                if on_event is not None:
+                    seen = on_event(event)
+                    if inspect.isawaitable(seen):
+                        await seen
+            assert run.outcome is not None
+            return run.outcome
+
+    def resume(self, entries: Any, *, run: str | None = None, goal: str | None = None) -> AbstractAsyncContextManager[LoopRun]:
+        raise NotImplementedError("loop.resume() is not available yet")
+
+    async def replay(self, entries: Any, *, run: str | None = None) -> Any:
+        raise NotImplementedError("loop.replay() is not available yet")
+
+    def _acquire(self) -> None:
+        if self._busy:
+            raise BusyError("this loop has a run open; end it first, or make another Loop")
+        self._busy = True
+
+    def _release(self) -> None:
+        self._busy = False
+
+    def _start_record(self, goal: str, nonce: str) -> dict[str, Any]:
+        """What the trail's `loop.start` says: enough to know later what this run was allowed to be."""
+        options = {
+            "max_steps": self._max_steps,
+            "max_calls_per_turn": self._max_calls_per_turn,
+            "budget": self._budget.to_json(),
+            "cancel_grace": self._ports.cancel_grace,
+            "trail_timeout": self._ports.trail_timeout,
+            "on_approval": self._ports.on_approval is not None,
+            "check": self._ports.check is not None,
+        }
+        return {
+            "goal": goal,
+            "options": options,
+            "tools": describe_tools(self._tools),
+            "versions": {"foxloop_trio": __version__, "trio": trio.__version__, "python": platform.python_version()},
+            "boot": self._boot,
+            "nonce_sha256": nonce_digest(nonce),
+        }
+
+
+def nonce_digest(nonce: str) -> str:
+    """How the trail names a run's nonce without giving it away; 64 random bits cannot be guessed back from their digest."""
+    return hashlib.sha256(nonce.encode()).hexdigest()
+
+
+def _environments(tools: dict[str, Tool]) -> tuple[Environment, ...]:
+    found: dict[int, Environment] = {
+        id(tool.environment): tool.environment for tool in tools.values() if tool.environment is not None
+    }
+    return tuple(found.values())
+
+
+def _refuse_later(**options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise NotImplementedError(f"Loop({name}=…) is not available yet; leave it at its default")
+
+
+def _require_method(option: str, value: object, method: str) -> None:
+    if not callable(getattr(value, method, None)):
+        raise BadOptionsError(f"{option} must have an async method {method!r}; {type(value).__name__} has none")
+
+
+def _require_callable(option: str, value: object, argument: str) -> None:
+    if value is None:
+        return
+    if not callable(value):
+        raise BadOptionsError(f"{option} must be callable with {argument}, not {type(value).__name__}")
+    try:
+        inspect.signature(value).bind(None)
+    except TypeError:
+        raise BadOptionsError(f"{option} must take one argument, {argument}; {value!r} does not") from None
+    except ValueError:
+        return  # a builtin without a signature: it will be heard when it is called
+
+
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise BadOptionsError(f"{name} must be a whole number of 1 or more, not {value!r}")
+    return value
+
+
+def _seconds(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value) or value < 0:
+        raise BadOptionsError(f"{name} must be a number of seconds, 0 or more, not {value!r}")
+    return float(value)
