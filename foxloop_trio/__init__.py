@@ -2,67 +2,74 @@
 
 Here is what most programs need: the loop, its events, tools, the gate, planners that need no model, and the errors. The rest lives
 in public submodules: `foxloop_trio.trail`, `.prompt`, `.planners`, `.browser`, `.wire`, `.channel` and, for tests only, `.testing`.
+
+Each name is loaded when it is first used, so `import foxloop_trio` costs next to nothing and a program pays for what it uses.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from ._version import __version__
-from .actions import (
-    Action,
-    Allow,
-    ApprovalRequest,
-    Ask,
-    CheckLine,
-    CheckResult,
-    Deny,
-    Effect,
-    Money,
-    Permit,
-    Scope,
-    ToolContext,
-    ToolOutput,
-)
-from .errors import (
-    BadOptionsError,
-    BadSchemaError,
-    BadToolError,
-    BrowserError,
-    BusyError,
-    ChannelBroken,
-    ChannelClosed,
-    ChannelError,
-    FoxloopError,
-    GateError,
-    LocalProtocolError,
-    NotJsonError,
-    PlannerError,
-    Refuse,
-    RemoteProtocolError,
-    TrailError,
-    UsageError,
-)
-from .events import (
-    Aborted,
-    ApprovalNeeded,
-    Blocked,
-    BlockReason,
-    Check,
-    Done,
-    GateDecision,
-    InFlight,
-    LoopEvent,
-    Outcome,
-    Plan,
-    PlannedCall,
-    ResultReason,
-    ToolCall,
-    ToolResult,
-    event_from_json,
-    event_to_json,
-)
-from .gate import MemoryGateStore, create_gate, terminal_approver
-from .loop import Budget, CheckInput, Loop, LoopRun, Statistics
-from .planners import function_planner, scripted_planner
-from .ports import ChatReply, Planner, Usage
-from .tools import Tool, check_args, define_tools, tool, tool_specs
+
+if TYPE_CHECKING:
+    from .actions import (
+        Action,
+        Allow,
+        ApprovalRequest,
+        Ask,
+        CheckLine,
+        CheckResult,
+        Deny,
+        Effect,
+        Money,
+        Permit,
+        Scope,
+        ToolContext,
+        ToolOutput,
+    )
+    from .errors import (
+        BadOptionsError,
+        BadSchemaError,
+        BadToolError,
+        BrowserError,
+        BusyError,
+        ChannelBroken,
+        ChannelClosed,
+        ChannelError,
+        FoxloopError,
+        GateError,
+        LocalProtocolError,
+        NotJsonError,
+        PlannerError,
+        Refuse,
+        RemoteProtocolError,
+        TrailError,
+        UsageError,
+    )
+    from .events import (
+        Aborted,
+        ApprovalNeeded,
+        Blocked,
+        BlockReason,
+        Check,
+        Done,
+        GateDecision,
+        InFlight,
+        LoopEvent,
+        Outcome,
+        Plan,
+        PlannedCall,
+        ResultReason,
+        ToolCall,
+        ToolResult,
+        event_from_json,
+        event_to_json,
+    )
+    from .gate import Grant, MemoryGateStore, SqliteGateStore, create_gate, terminal_approver
+    from .loop import Budget, CheckInput, Loop, LoopRun, Statistics
+    from .planners import function_planner, scripted_planner
+    from .ports import ChatReply, Planner, Usage
+    from .tools import Tool, check_args, define_tools, tool, tool_specs
 
 __all__ = [
     "Aborted",
@@ -93,6 +100,7 @@ __all__ = [
     "FoxloopError",
     "GateDecision",
     "GateError",
+    "Grant",
     "InFlight",
     "LocalProtocolError",
     "Loop",
@@ -111,6 +119,7 @@ __all__ = [
     "RemoteProtocolError",
     "ResultReason",
     "Scope",
+    "SqliteGateStore",
     "Statistics",
     "Tool",
     "ToolCall",
@@ -132,3 +141,103 @@ __all__ = [
     "tool",
     "tool_specs",
 ]
+
+_HOMES: Final[dict[str, tuple[str, ...]]] = {
+    ".actions": (
+        "Action",
+        "Allow",
+        "ApprovalRequest",
+        "Ask",
+        "CheckLine",
+        "CheckResult",
+        "Deny",
+        "Effect",
+        "Money",
+        "Permit",
+        "Scope",
+        "ToolContext",
+        "ToolOutput",
+    ),
+    ".errors": (
+        "BadOptionsError",
+        "BadSchemaError",
+        "BadToolError",
+        "BrowserError",
+        "BusyError",
+        "ChannelBroken",
+        "ChannelClosed",
+        "ChannelError",
+        "FoxloopError",
+        "GateError",
+        "LocalProtocolError",
+        "NotJsonError",
+        "PlannerError",
+        "Refuse",
+        "RemoteProtocolError",
+        "TrailError",
+        "UsageError",
+    ),
+    ".events": (
+        "Aborted",
+        "ApprovalNeeded",
+        "Blocked",
+        "BlockReason",
+        "Check",
+        "Done",
+        "GateDecision",
+        "InFlight",
+        "LoopEvent",
+        "Outcome",
+        "Plan",
+        "PlannedCall",
+        "ResultReason",
+        "ToolCall",
+        "ToolResult",
+        "event_from_json",
+        "event_to_json",
+    ),
+    ".gate": (
+        "MemoryGateStore",
+        "create_gate",
+        "terminal_approver",
+    ),
+    ".loop": (
+        "Budget",
+        "CheckInput",
+        "Loop",
+        "LoopRun",
+        "Statistics",
+    ),
+    ".planners": (
+        "function_planner",
+        "scripted_planner",
+    ),
+    ".ports": (
+        "ChatReply",
+        "Planner",
+        "Usage",
+    ),
+    ".tools": (
+        "Tool",
+        "check_args",
+        "define_tools",
+        "tool",
+        "tool_specs",
+    ),
+}
+_SUBMODULES: Final = frozenset({"browser", "channel", "gate", "planners", "prompt", "trail", "webextension", "wire"})
+_HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return import_module(f".{name}", __name__)
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(home, __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

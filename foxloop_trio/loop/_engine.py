@@ -463,7 +463,7 @@ class Engine:
     def _judge_claim(self, call: PlannedCall | None, summary: str, verdict: CheckResult) -> Steps[None]:
         event = Check(step=self.step, ok=verdict.ok, checks=verdict.checks, problem=verdict.problem)
         try:
-            yield from perform(Emit(event, {"summary": summary, "id": call.id if call is not None else None}))
+            yield from perform(Emit(event, {"summary": summary} if call is None else {"summary": summary, "id": call.id}))
         except LimitReached:
             if not verdict.ok:
                 raise  # a passing check that is on record still ends `done`, though time is up (ruling 4)
