@@ -196,11 +196,7 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
         "event_from_json",
         "event_to_json",
     ),
-    ".gate": (
-        "MemoryGateStore",
-        "create_gate",
-        "terminal_approver",
-    ),
+    ".gate": ("Grant", "MemoryGateStore", "SqliteGateStore", "create_gate", "terminal_approver"),
     ".loop": (
         "Budget",
         "CheckInput",
