@@ -495,9 +495,11 @@ class LoopRun:
         unwritten, self._unwritten = self._unwritten, None
         handed, self._handed = self._handed, None
         with trio.CancelScope(shield=True):
-            if unwritten is not None:
-                await self._record(unwritten)
-            event = await self._drive_to_stop(cause, started=handed is not None or self._current is not None)
+            failed = await self._record(unwritten) if unwritten is not None else None
+            if isinstance(unwritten, Emit) and failed is None and isinstance(unwritten.event, Done | Blocked | Aborted):
+                event: StopEvent = unwritten.event  # the run had ended; the cancel only held up its record
+            else:
+                event = await self._drive_to_stop(cause, started=handed is not None or self._current is not None)
             self._finish(event)
 
     async def _drive_to_stop(self, cause: StopCause, *, started: bool) -> StopEvent:

@@ -350,3 +350,20 @@ async def test_a_record_that_a_cancel_held_up_goes_out_before_the_stop_record(pa
     assert scope.cancelled_caught
     assert bench.sink.kinds[-2:] == ["loop.tool-result", "loop.aborted"]
     assert trio.current_time() - bench.last._started_at == 3.0
+
+
+async def test_a_cancel_that_holds_up_the_record_of_the_end_does_not_make_a_second_end(parts: Any, autojump_clock: Any) -> None:
+    """Ruling 3: there are never two stop records; what was the end stays the end."""
+
+    class Slow(parts.MemorySink):  # type: ignore[misc,name-defined]
+        async def append(self, *, actor: str, kind: str, data: Any) -> None:
+            if kind == "loop.done":
+                await trio.sleep(2)
+            await super().append(actor=actor, kind=kind, data=data)
+
+    bench = parts.Bench(parts.FINISH, sink=Slow(), check=lambda given: parts.GOOD)
+    with trio.move_on_after(1) as scope:
+        await bench.run()
+    assert scope.cancelled_caught
+    assert stops(bench.sink) == ["loop.done"]
+    assert bench.last.outcome.status == "done"
