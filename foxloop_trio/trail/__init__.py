@@ -1,0 +1,46 @@
+"""The trail: an append-only, tamper-evident record of what a run did, in memory or in a file of JSON lines.
+
+Whoever can write the file but does not hold the key cannot change, drop, reorder or repeat an entry unnoticed; with a checkpoint
+kept elsewhere, not cut its end either. Whoever holds the key can forge everything.
+"""
+
+from ..canonical import canonical_json
+from ..errors import TrailError
+from ._errors import ConflictError, EntryTooLargeError, InvalidEntryError, StoreError, TrailKeyError
+from ._file_trail import FileTrail, open_trail
+from ._key import TrailKey
+from ._keyfile import default_key_path, load_key, load_or_create_key
+from ._memory import MemoryTrail
+from ._reader import read_trail
+from ._records import FAULT_REASONS, GENESIS, Entry, Fault, FaultReason, Verified
+from ._redact import Secret, check_redacted, secret
+from ._verify import verify_entries, verify_trail
+
+__all__ = [
+    "FAULT_REASONS",
+    "GENESIS",
+    "ConflictError",
+    "Entry",
+    "EntryTooLargeError",
+    "Fault",
+    "FaultReason",
+    "FileTrail",
+    "InvalidEntryError",
+    "MemoryTrail",
+    "Secret",
+    "StoreError",
+    "TrailError",
+    "TrailKey",
+    "TrailKeyError",
+    "Verified",
+    "canonical_json",
+    "check_redacted",
+    "default_key_path",
+    "load_key",
+    "load_or_create_key",
+    "open_trail",
+    "read_trail",
+    "secret",
+    "verify_entries",
+    "verify_trail",
+]

@@ -1,0 +1,57 @@
+"""Reading a file of entries from its beginning, one line at a time, however long it is.
+
+Only what was in the file when reading began is read, so a writer beside us does not look like a cut line. Reading blocks for disk
+accesses; from Trio code hand whole jobs (`list`, `verify_trail`) to `trio.to_thread.run_sync` when the file is large.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from ._codec import BYTE_ORDER_MARK, MAX_LINE_BYTES, entry_from_json, parse_line
+from ._errors import InvalidEntryError, StoreError
+from ._records import Entry
+
+__all__ = ["read_lines", "read_trail"]
+
+
+def read_trail(path: str | os.PathLike[str]) -> Iterator[Entry]:
+    """The entries of a file, in order; at most one line is held in memory. Nothing is verified: see `verify_trail`.
+
+    A missing line feed after the last line is fine. Raises InvalidEntryError, with the 1-based `line`, for a line that is no strict
+    JSON (also when a key is repeated) or no entry; StoreError when the file cannot be read.
+    """
+    for number, line in enumerate(read_lines(path), 1):
+        yield entry_from_json(parse_line(line.removesuffix(b"\n"), number), number)
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """The lines of a file with their LF, without a leading byte order mark.
+
+    Raises StoreError when it cannot be read, InvalidEntryError for a line over the limit.
+    """
+    name = os.fspath(path)
+    try:
+        with open(name, "rb") as file:
+            yield from _lines(file, os.fstat(file.fileno()).st_size)
+    except OSError as fault:
+        raise StoreError(f"{name}: cannot be read ({fault.strerror or fault})") from fault
+
+
+def _lines(file: BinaryIO, left: int) -> Iterator[bytes]:
+    number = 0
+    while left > 0:
+        number += 1
+        line = file.readline(min(left, MAX_LINE_BYTES + 1))
+        if not line:
+            return
+        left -= len(line)
+        if len(line) > MAX_LINE_BYTES:
+            raise InvalidEntryError(f"more than {MAX_LINE_BYTES} bytes; no entry is that long", line=number)
+        if number == 1:
+            line = line.removeprefix(BYTE_ORDER_MARK)
+            if not line:
+                return
+        yield line

@@ -1,0 +1,177 @@
+"""What an entry is, and how entries hang together: hash, chain and MAC. No I/O and no clock here.
+
+The format is v1 of the TypeScript log "foxtrail", bit for bit. The hash is SHA-256 over the canonical JSON of the entry without
+`hash` and `mac`; `prev` is the hash of the entry before; the MAC is HMAC-SHA-256 over a domain line and the hash. The domain line
+keeps the MAC of an entry from passing as that of a checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any, ClassVar, Final, Literal, get_args
+
+import attrs
+
+from ._errors import EntryTooLargeError
+from ._key import TrailKey
+
+GENESIS: Final = "0" * 64
+"""The `prev` of the first entry."""
+
+MAX_ENTRY_BYTES: Final = 1_048_576
+"""Most UTF-8 bytes in the canonical text of an entry: small enough to hold any entry in memory, many times over."""
+
+MAX_DEPTH: Final = 64
+"""Deepest nesting in an entry, which is itself at depth 0; its `data` is at depth 1."""
+
+MAX_DATA_DEPTH: Final = MAX_DEPTH - 1
+
+ENTRY_DOMAIN: Final = "foxtrail/entry/v1\n"
+CHECKPOINT_DOMAIN: Final = "foxtrail/checkpoint/v1\n"
+
+FIELDS: Final = ("seq", "ts", "actor", "kind", "data", "prev", "hash", "mac")
+"""The eight fields, in the order in which they are written."""
+
+FaultReason = Literal[
+    "bad-checkpoint",
+    "malformed",
+    "bad-sequence",
+    "bad-prev",
+    "bad-hash",
+    "bad-mac",
+    "bad-time",
+    "truncated",
+    "checkpoint-mismatch",
+    "bad-line",
+    "partial-line",
+]
+FAULT_REASONS: Final[tuple[FaultReason, ...]] = get_args(FaultReason)
+
+
+@attrs.frozen(kw_only=True)
+class Entry:
+    """One record of the trail. `ts` is whole milliseconds since 1970; `data` is plain JSON and a copy of its own.
+
+    Also reads like the JSON object it is: ``entry["kind"]``, ``dict(entry)``.
+    """
+
+    seq: int
+    ts: int
+    actor: str
+    kind: str
+    data: Any
+    prev: str
+    hash: str
+    mac: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as plain JSON, fields in the order of the file."""
+        return {name: getattr(self, name) for name in FIELDS}
+
+    def keys(self) -> Iterator[str]:
+        return iter(FIELDS)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in FIELDS:
+            raise KeyError(name)
+        return getattr(self, name)
+
+
+@attrs.frozen(kw_only=True)
+class Verified:
+    """Every entry is as it was written, in its place. `head` is the hash of the last one (64 zeros for an empty trail)."""
+
+    ok: ClassVar[Literal[True]] = True
+    count: int
+    head: str
+
+    def __bool__(self) -> Literal[True]:
+        return True
+
+
+@attrs.frozen(kw_only=True)
+class Fault:
+    """The first thing found wrong. `index` counts entries from 0 and is None when the checkpoint itself is bad. Falsy."""
+
+    ok: ClassVar[Literal[False]] = False
+    index: int | None
+    reason: FaultReason
+    message: str
+
+    @property
+    def line(self) -> int | None:
+        """The 1-based line number in the file."""
+        return None if self.index is None else self.index + 1
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+
+@attrs.frozen(kw_only=True)
+class Draft:
+    """What the caller gave, checked, redacted and frozen into canonical texts; its place in the chain is still open."""
+
+    actor: str
+    kind: str
+    actor_json: str
+    kind_json: str
+    data_json: str
+
+
+@attrs.frozen(kw_only=True)
+class Head:
+    """The last entry, as far as the next one needs it."""
+
+    seq: int
+    ts: int
+    hash: str
+
+
+@attrs.frozen(kw_only=True)
+class Sealed:
+    """A draft in its place in the chain: `line` is what goes into the file, line feed included."""
+
+    draft: Draft
+    head: Head
+    prev: str
+    mac: str
+    line: str
+
+
+def body_text(*, seq: int, ts: int, actor_json: str, kind_json: str, data_json: str, prev: str) -> str:
+    """The canonical JSON of the six hashed fields, put together from canonical parts (the keys are in canonical order)."""
+    return f'{{"actor":{actor_json},"data":{data_json},"kind":{kind_json},"prev":"{prev}","seq":{seq},"ts":{ts}}}'
+
+
+def seal(draft: Draft, before: Head | None, now_ms: int, key: TrailKey) -> Sealed:
+    """Give `draft` the place after `before`. Its time is `now_ms`, or that of the entry before when the clock went back.
+
+    Raises EntryTooLargeError.
+    """
+    seq, ts, prev = (0, max(now_ms, 0), GENESIS) if before is None else (before.seq + 1, max(now_ms, before.ts), before.hash)
+    body = body_text(
+        seq=seq, ts=ts, actor_json=draft.actor_json, kind_json=draft.kind_json, data_json=draft.data_json, prev=prev
+    ).encode()
+    if len(body) > MAX_ENTRY_BYTES:
+        raise too_large(len(body))
+    digest = sha256(body).hexdigest()
+    mac = key.mac(ENTRY_DOMAIN + digest)
+    line = (
+        f'{{"seq":{seq},"ts":{ts},"actor":{draft.actor_json},"kind":{draft.kind_json},"data":{draft.data_json},'
+        f'"prev":"{prev}","hash":"{digest}","mac":"{mac}"}}\n'
+    )
+    return Sealed(draft=draft, head=Head(seq=seq, ts=ts, hash=digest), prev=prev, mac=mac, line=line)
+
+
+def too_large(size: int | None = None) -> EntryTooLargeError:
+    """The error for an entry over the limit."""
+    what = "the entry" if size is None else f"the entry has {size} bytes and"
+    return EntryTooLargeError(
+        f"{what} is over the {MAX_ENTRY_BYTES} bytes of canonical JSON; keep bulk elsewhere and record its hash"
+    )
+
+
+def checkpoint_text(*, count: int, head: str, ts: int) -> str:
+    """What the MAC of a checkpoint covers: its domain line and the canonical JSON of its three fields."""
+    return f'{CHECKPOINT_DOMAIN}{{"count":{count},"head":"{head}","ts":{ts}}}'
