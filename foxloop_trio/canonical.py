@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from .errors import NotJsonError
 
-__all__ = ["canonical_json", "canonical_sha256"]
+__all__ = ["canonical_json", "canonical_sha256", "read_canonical"]
 
 _MAX_SAFE: Final = 2**53 - 1
 """ECMAScript's Number.MAX_SAFE_INTEGER: the largest integer that every JSON reader keeps exactly."""
@@ -54,6 +54,19 @@ def canonical_json(value: Any, *, max_depth: int = 64, max_bytes: int | None = N
 def canonical_sha256(text: str) -> str:
     """SHA-256 of the UTF-8 bytes of a canonical text, as 64 lower-case hex digits."""
     return sha256(text.encode()).hexdigest()
+
+
+def read_canonical(text: str) -> Any:
+    """The value whose canonical JSON is `text`.
+
+    Canonical JSON writes the float 1e20 with all its digits. Read back as an int it would be a value that has no canonical JSON.
+    """
+    return json.loads(text, parse_int=_whole)
+
+
+def _whole(digits: str) -> int | float:
+    number = int(digits)
+    return number if abs(number) <= _MAX_SAFE else float(digits)
 
 
 def _fast(value: Any, max_depth: int, max_bytes: int | None) -> str | None:

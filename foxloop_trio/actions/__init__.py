@@ -12,6 +12,7 @@ from ._nouns import (
     Money,
     Scope,
     ToolOutput,
+    action_from_text,
 )
 from ._permit import Ledger, Permit
 
@@ -36,5 +37,6 @@ __all__ = [
     "Scope",
     "ToolContext",
     "ToolOutput",
+    "action_from_text",
     "decision_to_json",
 ]

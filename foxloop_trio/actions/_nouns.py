@@ -8,6 +8,8 @@ from typing import Any, Final, Literal, get_args
 
 import attrs
 
+from ..canonical import read_canonical
+
 Scope = Literal["read", "fill", "submit", "pay"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
@@ -127,3 +129,10 @@ class ApprovalRequest:
     action: Action
     expires_at: float
     detail: str | None = None
+
+
+def action_from_text(text: str) -> Action:
+    """The action whose canonical JSON is `text`."""
+    plain: dict[str, Any] = read_canonical(text)
+    amount = plain.pop("amount", None)
+    return Action(**plain, amount=None if amount is None else Money(**amount))

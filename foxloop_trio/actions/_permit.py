@@ -6,10 +6,9 @@ one and compare it with what they are about to do, so that a denied action is un
 
 from __future__ import annotations
 
-import json
 from typing import Any, Protocol, final
 
-from ._nouns import Action, Money
+from ._nouns import Action, action_from_text
 
 
 class Ledger(Protocol):
@@ -48,9 +47,7 @@ class Permit:
     @property
     def action(self) -> Action:
         """The normalised action, as a fresh copy: changing it changes nothing."""
-        plain = json.loads(self._text)
-        amount = plain.pop("amount", None)
-        return Action(**plain, amount=Money(**amount) if amount is not None else None)
+        return action_from_text(self._text)
 
     @property
     def alive(self) -> bool:

@@ -1,0 +1,168 @@
+"""From what a planner submits to the one text that is judged: an action in normal form, or the reason why there is none.
+
+The result owes nothing to the objects that came in. Its text is the canonical JSON of the whole action; it is what a human reads,
+what a token is bound to and what the permit holds. The amount in it is always the host's own computation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from json.encoder import encode_basestring
+from typing import Any, Final
+
+import attrs
+
+from ..actions import SCOPES, Action, Money, Scope
+from ..canonical import canonical_json, canonical_sha256, read_canonical
+from ..errors import GateError, NotJsonError
+from ._hosts import normalise_host
+from ._reasons import DenyReason
+from ._registry import MAX_TOOL_NAME, Registry, ToolEntry
+
+MAX_DEPTH: Final = 32
+"""Deepest nesting of an action's JSON, the action itself being at depth 0; what a human is to read is never that deep."""
+
+MAX_BYTES: Final = 65_536
+"""Largest canonical text of an action in UTF-8 bytes: it must be shown to a human in full."""
+
+_FIELDS: Final = frozenset({"tool", "args", "domain", "scope", "amount"})
+
+
+@attrs.define(slots=True, kw_only=True, eq=False)
+class Parsed:
+    """An action in normal form. `text` is its canonical JSON, `digest` the SHA-256 of that."""
+
+    tool: str
+    scope: Scope
+    host: str
+    amount: Money | None
+    text: str
+    digest: str
+
+
+@attrs.define(slots=True, eq=False)
+class Unfit:
+    """There is no such action, and why."""
+
+    reason: DenyReason
+    message: str
+
+
+class _Unfit(Exception):
+    def __init__(self, reason: DenyReason, message: str) -> None:
+        super().__init__(message)
+        self.unfit = Unfit(reason, message)
+
+
+def parse_action(action: object, tools: Registry) -> Parsed | Unfit:
+    """`action` in normal form. Takes an `Action` or a plain dict of its fields; never raises for what is in it."""
+    try:
+        return _parse(action, tools)
+    except _Unfit as problem:
+        return problem.unfit
+
+
+def _parse(action: object, tools: Registry) -> Parsed:
+    if type(action) is Action:
+        tool, args, domain, scope, amount = action.tool, action.args, action.domain, action.scope, action.amount
+        carries_amount = amount is not None
+    else:
+        fields = _plain_fields(action)
+        tool, args, domain, scope = fields["tool"], fields["args"], fields["domain"], fields["scope"]
+        amount, carries_amount = fields.get("amount"), "amount" in fields
+
+    entry = _registered(tool, tools)
+    if type(args) is not dict:
+        raise _Unfit("bad-action", "args must be a plain JSON object")
+    if type(scope) is not str or scope not in SCOPES:
+        raise _Unfit("bad-action", f"scope must be one of {', '.join(SCOPES)}")
+    if scope != entry.scope:
+        raise _Unfit("wrong-scope", f"tool {entry.name!r} has the scope {entry.scope}, not {scope}")
+    args_text = _canonical(args, "args")
+    computed = None if entry.amount is None else _computed_amount(entry, args_text)
+    if carries_amount:
+        _check_claim(amount, computed, entry)
+    try:
+        host = normalise_host(domain)
+    except GateError:
+        # Its message shows the value, which a page may have written.
+        raise _Unfit("bad-action", "domain must be a bare host name") from None
+
+    # Everything inside args lies one level deeper in the action. Only a text with that many brackets can be too deep.
+    if args_text.count("{") + args_text.count("[") >= MAX_DEPTH:
+        _canonical(args, "args", max_depth=MAX_DEPTH - 1)
+    text = _action_text(args_text, entry, host, computed)
+    return Parsed(tool=entry.name, scope=entry.scope, host=host, amount=computed, text=text, digest=canonical_sha256(text))
+
+
+def _plain_fields(action: object) -> dict[str, Any]:
+    if type(action) is not dict:
+        raise _Unfit("bad-action", "an action must be an Action or a plain object")
+    unknown = action.keys() - _FIELDS
+    if unknown:
+        raise _Unfit("bad-action", "an action has the fields tool, args, domain, scope and amount, and no others")
+    # A missing field gets a value that its own test refuses, in the order of the tests.
+    return {"tool": None, "args": None, "domain": None, "scope": None} | action
+
+
+def _registered(tool: object, tools: Registry) -> ToolEntry:
+    if type(tool) is not str or not 1 <= len(tool) <= MAX_TOOL_NAME:
+        raise _Unfit("bad-action", f"tool must be a string of 1 to {MAX_TOOL_NAME} characters")
+    entry = tools.get(tool)
+    if entry is None:
+        raise _Unfit("unknown-tool", "no tool of this name is registered with the gate")
+    return entry
+
+
+def _computed_amount(entry: ToolEntry, args_text: str) -> Money:
+    assert entry.amount is not None
+    try:
+        amount = entry.amount(read_canonical(args_text))
+    except Exception as error:
+        raise _Unfit("bad-action", f"the amount function of tool {entry.name!r} raised {type(error).__name__}") from error
+    money = _money(amount)
+    if money is None:
+        if inspect.iscoroutine(amount):
+            amount.close()
+        raise _Unfit("bad-action", f"the amount function of tool {entry.name!r} did not return valid money")
+    return money
+
+
+def _check_claim(claimed: object, computed: Money | None, entry: ToolEntry) -> None:
+    money = _money(claimed)
+    if money is None:
+        raise _Unfit("bad-action", "amount must be whole minor units and a currency of three uppercase letters")
+    if computed is None:
+        raise _Unfit("wrong-amount", f"tool {entry.name!r} has no amount")
+    if money != computed:
+        raise _Unfit("wrong-amount", f"the amount is not what tool {entry.name!r} costs with these arguments")
+
+
+def _money(value: object) -> Money | None:
+    if type(value) is Money:
+        return value
+    if type(value) is dict and value.keys() == {"value", "currency"}:
+        try:
+            return Money(value=value["value"], currency=value["currency"])
+        except ValueError:
+            return None
+    return None
+
+
+def _canonical(value: object, what: str, *, max_depth: int = MAX_DEPTH) -> str:
+    try:
+        return canonical_json(value, max_depth=max_depth, max_bytes=MAX_BYTES)
+    except NotJsonError as error:
+        fault = (
+            f"is larger than {MAX_BYTES} bytes" if error.code == "too-large" else f"is not plain JSON of at most {max_depth} levels"
+        )
+        raise _Unfit("bad-action", f"{what} {fault}") from None
+
+
+def _action_text(args_text: str, entry: ToolEntry, host: str, amount: Money | None) -> str:
+    """The canonical JSON of the whole action, put together from canonical parts in canonical key order: amount, args, domain, …"""
+    money = "" if amount is None else f'"amount":{{"currency":"{amount.currency}","value":{amount.value}}},'
+    text = f'{{{money}"args":{args_text},"domain":{encode_basestring(host)},"scope":"{entry.scope}","tool":{entry.quoted}}}'
+    if len(text) * 3 > MAX_BYTES and len(text.encode()) > MAX_BYTES:
+        raise _Unfit("bad-action", f"the action is larger than {MAX_BYTES} bytes")
+    return text
