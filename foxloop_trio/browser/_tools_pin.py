@@ -1,0 +1,75 @@
+"""Pins: the frozen description of one control that is judged, approved, and compared again right before it is acted on.
+
+The memory holds the newest look of one tool pack at its tab. A pin is good only while that look is the newest and still describes
+the same control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..errors import Refuse
+from ._snapshot import Control, Snapshot
+
+__all__ = ["Memory", "make_pin"]
+
+MAX_PINNED_ADDRESS: Final = 2000
+"""Characters of an address in a pin. A pin is for comparing and for a human's eyes; the gate judges at most 64 KiB in all."""
+
+
+class Memory:
+    """The newest look, or None when there is none or it is known to be out of date."""
+
+    __slots__ = ("snapshot",)
+
+    def __init__(self) -> None:
+        self.snapshot: Snapshot | None = None
+
+    def drop(self) -> None:
+        """Forget it: the next call must look first."""
+        self.snapshot = None
+
+    def find(self, control_id: str) -> tuple[Snapshot, Control]:
+        """The look and the control. Raises Refuse, telling the planner to take a snapshot."""
+        if self.snapshot is None:
+            raise Refuse("There is no current snapshot of this page. Call snapshot first, then use an id that it shows.")
+        control = self.snapshot.control(control_id)
+        if control is None:
+            raise Refuse("The newest snapshot has no control with this id. Call snapshot and use an id that it shows.")
+        return self.snapshot, control
+
+    def pin_now(self, tab: int, control_id: object) -> dict[str, Any] | None:
+        """The pin that this control would get now, or None when it is not there any more."""
+        control = self.snapshot.control(control_id) if self.snapshot is not None and isinstance(control_id, str) else None
+        return make_pin(tab, self.snapshot, control) if self.snapshot is not None and control is not None else None
+
+
+def make_pin(tab: int, snapshot: Snapshot, control: Control) -> dict[str, Any]:
+    """The pin of `control`: where it is, what it looks like, and where it sends."""
+    frame = snapshot.frame(control.frame)
+    assert frame is not None
+    return {
+        "tab": tab,
+        "generation": snapshot.generation,
+        "control": control.id,
+        "document": frame.document,
+        "frame": control.frame,
+        "node": control.node,
+        "guard": control.guard,
+        "key": frame.key,
+        "role": control.role,
+        "label": control.label,
+        "section": control.section,
+        "submit": control.submit,
+        "secret": control.secret,
+        "url": snapshot.url[:MAX_PINNED_ADDRESS],
+        "destination": _destination(control),
+    }
+
+
+def _destination(control: Control) -> Mapping[str, str] | None:
+    if control.destination is None:
+        return None
+    there = control.destination
+    return {"url": there.url[:MAX_PINNED_ADDRESS], "method": there.method, "target": there.target}

@@ -1,0 +1,184 @@
+"""What the browser tools say: summaries for the planner, descriptions for the human who is asked, and what is quoted from outside.
+
+A summary holds only our words, numbers, ids, hosts and reason codes. Everything that a page, or an error that may quote one, has
+said goes into `untrusted`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ..errors import BrowserError
+from ._act import ActResult, DialogSeen
+from ._page_text import quote
+from ._snapshot import Snapshot
+
+__all__ = [
+    "NOT_READ",
+    "describe_control",
+    "describe_open",
+    "say_done",
+    "say_elsewhere",
+    "say_error",
+    "say_moved",
+    "say_page",
+    "say_refused",
+    "say_stale",
+    "seen",
+]
+
+MAX_SHOWN: Final = 900
+"""Characters of a quoted value or address in a description, which is cut at 2000: none may push the others out of sight."""
+
+REFUSALS: Final[Mapping[str, str]] = {
+    "cancelled": "it was stopped before it began",
+    "covered": "something lies over the control; it may have to be closed, or the page scrolled",
+    "dialog": "a script dialog opened and was dismissed",
+    "disabled": "the control is disabled; another field may have to be filled first",
+    "gone": "the control is no longer on the page",
+    "hidden": "the control can no longer be seen",
+    "mismatch": "the field did not take the value",
+    "navigated": "the page was left before the act began",
+    "needs-focus": "the control can only be used in a window that has the focus, which is not allowed here",
+    "other-site": "the page is on another site now",
+    "popup-blocked": "the browser blocked a new window",
+    "readonly": "the field is read-only",
+    "secret": "the field is secret",
+    "stale": "the control or its page changed since the snapshot",
+    "timeout": "the page did not answer in time",
+    "unsupported": "the control does not support this operation or value",
+}
+
+ERRORS: Final[Mapping[str, str]] = {
+    "browser-lost": "the connection to Firefox is lost",
+    "document-gone": "the page was left meanwhile; call snapshot again",
+    "illegal-url": "only http and https addresses can be opened",
+    "navigation-failed": "the address could not be loaded; check it, or try another one",
+    "no-document": "the page cannot be read yet; call snapshot again",
+    "no-tab": "the tab was closed; nothing more can be done in it",
+    "restricted-page": "Firefox lets no extension read this page; trying again does not help",
+    "timeout": "the page did not answer in time; call snapshot again, once",
+}
+
+NOT_READ: Final = "The page could not be read afterwards: call snapshot."
+
+_CODE = re.compile(r"[a-z][a-z-]{0,39}\Z")
+
+
+# Summaries
+
+
+def say_page(snapshot: Snapshot) -> str:
+    """What a look found, in numbers."""
+    count = len(snapshot.controls)
+    parts = [f"The page has {count} control{'' if count == 1 else 's'}."]
+    if snapshot.truncated:
+        parts.append(f"{snapshot.truncated} more were not read.")
+    if snapshot.more:
+        parts.append("It can be scrolled further down.")
+    if snapshot.unreadable:
+        parts.append(f"{len(snapshot.unreadable)} frames could not be read.")
+    if snapshot.captcha:
+        parts.append("It shows a captcha, which only a person may solve.")
+    return " ".join(parts)
+
+
+def say_moved(judged: str | None, now: str | None) -> str:
+    """The tab is not where it was judged to be."""
+    return (
+        f"Nothing was done: the tab is now on {now or 'a page that is no web page'}, and this call was judged for {judged}. "
+        "Call snapshot, then decide again."
+    )
+
+
+def say_elsewhere(host: str | None) -> str:
+    """What was done led to a page that this call was not judged for."""
+    return f"The tab is on {host or 'a page that is no web page'} now, which was not read: call snapshot to see it."
+
+
+def say_stale(op: str) -> str:
+    """The pinned control is not the one of the newest look."""
+    return (
+        f"stale: {op} was not done, because the page was read again or the control changed since. Call snapshot, then decide again."
+    )
+
+
+def say_done(op: str, control_id: str, result: ActResult, *, navigated: bool) -> str:
+    """An accepted act, before what the page looks like now."""
+    parts = [f"{op} on {control_id}: done."]
+    if result.submitted:
+        parts.append("A form was sent.")
+    if navigated:
+        parts.append("The page was left for a new one.")
+    if result.dialogs:
+        count = len(result.dialogs)
+        parts.append(
+            f"{count} script dialog{'' if count == 1 else 's'} opened and {'was' if count == 1 else 'were'} answered with no."
+        )
+    return " ".join(parts)
+
+
+def say_refused(op: str, control_id: str, result: ActResult) -> str:
+    """An act that the page layer did not do, or did not do to the end."""
+    reason = result.reason if result.reason in REFUSALS else None
+    why = f"{reason}: {REFUSALS[reason]}" if reason is not None else "refused"
+    effect = "Part of it may have been done." if result.started else "Nothing was done."
+    return f"{op} on {control_id} failed ({why}). {effect} Call snapshot, then decide again."
+
+
+def say_error(what: str, error: BrowserError) -> str:
+    """The browser could not do it."""
+    code = error.code if _CODE.match(error.code) else "browser"
+    why = f"{code}: {ERRORS[code]}" if code in ERRORS else code
+    return f"{what} failed ({why})."
+
+
+# Outside text
+
+
+def seen(result: ActResult, page: str | None = None) -> str | None:
+    """What an act's result quotes from the page, then the page as text."""
+    lines = [_dialog(dialog) for dialog in result.dialogs]
+    if not result.ok:
+        if result.detail:
+            lines.append(f"Detail: {quote(result.detail)}")
+        if result.value is not None:
+            lines.append(f"The field holds: {quote(result.value)}")
+    if page is not None:
+        lines.append(page)
+    return "\n".join(lines) or None
+
+
+def _dialog(dialog: DialogSeen) -> str:
+    return f"Dialog ({quote(dialog.kind)}): {quote(dialog.message)}"
+
+
+# Descriptions
+
+
+def describe_control(op: str, value: str | float | None, pin: Mapping[str, Any]) -> str:
+    """The act in words, from what was judged alone: operation, value, control, where it sends, page."""
+    words: Sequence[str] = [
+        op,
+        *([] if value is None else [_shown(str(value)), "into" if op == "type" else "on"]),
+        f"{pin['role']} {quote(pin['label'])}",
+    ]
+    text = " ".join(words)
+    if pin["section"]:
+        text += f" in {quote(pin['section'])}"
+    if op == "click" and pin["submit"]:
+        there = pin["destination"]
+        text += " (sends its form" + (f" by {quote(there['method'])} to {_shown(there['url'], 300)})" if there else ")")
+    return f"{text}, on the page {_shown(pin['url'], 300)}"
+
+
+def describe_open(url: str) -> str:
+    return f"open the page {_shown(url)}"
+
+
+def _shown(text: str, limit: int = MAX_SHOWN) -> str:
+    """Quoted; what is longer is cut, and how much there is stands behind it."""
+    quoted = quote(text)
+    return quoted if len(quoted) <= limit else f'{quoted[:limit]}…" ({len(text)} characters in all)'
