@@ -33,8 +33,6 @@ from ..actions import (
     ToolOutput,
     decision_to_json,
 )
-from ..canonical import canonical_json
-from ..errors import NotJsonError
 from ..events import (
     Aborted,
     ApprovalNeeded,
@@ -83,7 +81,7 @@ from ._effects import (
 )
 from ._history import History
 from ._repeats import RepeatTracker
-from ._reply import NOT_JSON, BadReplyError, contains_text, parse_arguments, read_reply
+from ._reply import NOT_JSON, BadReplyError, argument_text, contains_text, parse_arguments, read_reply
 
 FAILURE_LIMIT: Final = 3
 """Failed results in a row that end a run (loop specification 11.3)."""
@@ -244,13 +242,14 @@ class Engine:
     def _examine(self, call: PlannedCall) -> Steps[CallEnd]:
         """One call from its raw text to its result, in the order of 7.1."""
         args = parse_arguments(call.args)
-        shown_args = call.args if args is NOT_JSON else args
-        if self._repeats.third_in_a_row(call.name, shown_args, call.args):
+        text = argument_text(args)
+        shown_args = call.args if text is None else args
+        if self._repeats.third_in_a_row(call.name, text or call.args):
             self._block("repeated-call", f"{call.name} was called three times in a row with the same arguments")
         tool = self._setup.tools.get(call.name)
-        refusal = self._refusal(call, shown_args, tool)
+        refusal = self._refusal(call, call.args if args is NOT_JSON else args, tool)
         event = ToolCall(step=self.step, id=call.id, name=call.name, args=shown_args)
-        yield from perform(Emit(event, self._call_record(call, shown_args, refusal)))
+        yield from perform(Emit(event, self._call_record(text or call.args, refusal)))
         if refusal is not None:
             return (yield from self._fail(call, refusal[0], summary=refusal[1]))
         assert tool is not None
@@ -509,14 +508,10 @@ class Engine:
 
     # Records
 
-    def _call_record(self, call: PlannedCall, args: Any, refusal: tuple[ResultReason, str] | None) -> dict[str, Any]:
+    def _call_record(self, text: str, refusal: tuple[ResultReason, str] | None) -> dict[str, Any]:
         """For the trail: a digest of the arguments that needs the run's nonce to be recomputed, and what we made of them."""
         if not self._setup.recorded:
             return {}
-        try:
-            text = canonical_json(args)
-        except NotJsonError:
-            text = call.args
         digest = hmac.digest(self._setup.nonce.encode(), text.encode("utf-8", "surrogatepass"), "sha256").hex()
         return {"args_digest": digest, "verdict": "ok" if refusal is None else refusal[0]}
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-from ..canonical import canonical_json
-from ..errors import NotJsonError
+from typing import Final
 
 SAME_CALL_LIMIT: Final = 3
 """The third identical call in a row stops the run before it is examined: two runs happened (loop specification 11.1)."""
@@ -18,12 +15,9 @@ class RepeatTracker:
         self._last: tuple[str, str] | None = None
         self._count = 0
 
-    def third_in_a_row(self, name: str, args: Any, raw: str) -> bool:
-        """Take note of one call; True when it is the third identical one in a row."""
-        try:
-            key = (name, canonical_json(args))
-        except NotJsonError:
-            key = (name, raw)
+    def third_in_a_row(self, name: str, args: str) -> bool:
+        """Take note of one call, by its name and canonical arguments; True when it is the third identical one in a row."""
+        key = (name, args)
         self._count = self._count + 1 if key == self._last else 1
         self._last = key
         return self._count >= SAME_CALL_LIMIT

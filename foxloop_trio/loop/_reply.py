@@ -8,6 +8,8 @@ from typing import Any, Final, NoReturn
 
 import attrs
 
+from ..canonical import canonical_json
+from ..errors import NotJsonError
 from ..events import PlannedCall
 from ..ports import ChatReply
 
@@ -75,6 +77,9 @@ class NotJson:
 
 NOT_JSON: Final = NotJson()
 
+ARGUMENT_DEPTH: Final = 32
+"""The gate refuses an action that is nested deeper (gate specification, section 3)."""
+
 
 def parse_arguments(raw: str) -> Any:
     """The arguments as a value, or NOT_JSON. NaN and infinities are refused, and so is nesting that Python cannot read."""
@@ -82,6 +87,17 @@ def parse_arguments(raw: str) -> Any:
         return json.loads(raw, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return NOT_JSON
+
+
+def argument_text(args: Any) -> str | None:
+    """The canonical JSON of parsed arguments; None when they have none, or are nested deeper than any action may be.
+
+    What has no canonical JSON (NOT_JSON, an integer that other JSON readers would change) could not be put on record as a value.
+    """
+    try:
+        return canonical_json(args, max_depth=ARGUMENT_DEPTH)
+    except NotJsonError:
+        return None
 
 
 def _refuse_constant(name: str) -> NoReturn:

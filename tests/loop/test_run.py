@@ -259,6 +259,16 @@ async def test_arguments_that_do_not_fit_never_reach_the_gate(parts: Any, name: 
         assert "save_note, finish" in result.summary
 
 
+@pytest.mark.parametrize("args", ['{"text": 123456789012345678901234567890}', '{"text": ' + "[" * 40 + "]" * 40 + "}"])
+async def test_arguments_that_cannot_be_recorded_as_a_value_are_recorded_as_text(parts: Any, args: str) -> None:
+    """An odd number or a deep nest from a planner must not look like a broken trail."""
+    from foxloop_trio.trail import MemoryTrail
+
+    trail = MemoryTrail()
+    events = await parts.Bench(parts.reply({"name": "save_note", "args": args}), sink=trail, max_steps=1).run()
+    assert (events[1].args, events[2].reason, events[-1].reason) == (args, "invalid-args", "max-steps")
+
+
 @pytest.mark.parametrize("disguise", ["plain", "key", "upper", "escaped"])
 async def test_a_copied_marker_is_refused_however_it_is_spelled(parts: Any, disguise: str) -> None:
     """GB-L7: also as a key, in capitals, or with a JSON escape."""
