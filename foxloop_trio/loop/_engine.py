@@ -129,7 +129,7 @@ class Ended(Exception):
         self.event = event
 
 
-CallEnd = Literal["go-on", "end-batch"]
+CallEnd = Literal["go-on", "end-batch", "over-budget"]
 
 
 class Engine:
@@ -224,9 +224,11 @@ class Engine:
     def _batch(self, calls: tuple[PlannedCall, ...]) -> Steps[None]:
         """The calls of one reply, one after another (7.5)."""
         ran = 0
-        ended = False
+        ended = over_budget = False
         for call in calls:
-            if ended:
+            if over_budget:
+                yield from self._skip(call, prompt.SKIPPED_OVER_BUDGET)
+            elif ended:
                 yield from self._skip(call, prompt.SKIPPED_AFTER_END)
             elif call.name == prompt.FINISH:
                 yield from self._finish(call)
@@ -235,7 +237,11 @@ class Engine:
                 yield from self._skip(call, prompt.skipped_over_limit(self._setup.max_calls_per_turn))
             else:
                 ran += 1
-                ended = (yield from self._examine(call)) == "end-batch"
+                end = yield from self._examine(call)
+                ended = end == "end-batch"
+                over_budget = end == "over-budget"
+        if over_budget:
+            self._block("budget", f"tool calls: used {self.tool_runs} of {self._setup.budget.tool_calls}")
 
     # One call
 
@@ -262,7 +268,9 @@ class Engine:
             return (yield from self._fail_raised(call, "invalid-args", fault.answer, prompt.NOT_PREPARED))
         limit = self._setup.budget.tool_calls
         if limit is not None and self.tool_runs >= limit:
-            self._block("budget", f"tool calls: used {self.tool_runs} of {limit}")
+            # Every call gets an answer, so this one and the rest of the reply are skipped before the run stops (ruling 46).
+            yield from self._skip(call, prompt.SKIPPED_OVER_BUDGET)
+            return "over-budget"
         action = Action(tool=call.name, args=args, domain=domain, scope=tool.scope)
         permit = yield from self._leave(call, tool, action, attrs.evolve(ctx, domain=domain))
         return (yield from self._run(call, tool, permit, ctx))

@@ -614,6 +614,17 @@ async def test_the_tool_call_budget_counts_allowed_calls_and_is_tested_before_an
     assert bench.notes == ["a"]
 
 
+async def test_calls_of_one_reply_beyond_the_budget_are_skipped_and_then_the_run_stops(parts: Any) -> None:
+    """B59, ruling 46: six allowed, four used, eight more asked for: two run, six are skipped, counters exact."""
+    first = parts.reply(*[parts.call(text=f"a{i}") for i in range(4)])
+    second = parts.reply(*[parts.call(text=f"b{i}") for i in range(7)], parts.FINISH["calls"][0])
+    bench = parts.Bench(first, second, budget=Budget(tool_calls=6), max_calls_per_turn=8)
+    events = await bench.run()
+    assert bench.notes == ["a0", "a1", "a2", "a3", "b0", "b1"]
+    assert [event.reason for event in events if event.type == "tool-result"] == [None] * 6 + ["skipped"] * 6
+    assert (events[-1].reason, bench.last.statistics().tool_runs) == ("budget", 6)
+
+
 async def test_work_time_counts_what_the_consumer_takes_and_not_what_a_human_takes(parts: Any, autojump_clock: Any) -> None:
     """Ruling 7: a held event is work time, except while it is approval-needed."""
 
