@@ -15,6 +15,7 @@ Who may cut what:
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
@@ -372,7 +373,7 @@ class LoopRun:
             case AskPlanner(messages=messages):
                 return await self._wait("planner", lambda: ports.planner.chat(messages, tools=ports.definitions), NO_LIMIT)
             case Prepare(tool=tool, args=args, ctx=ctx):
-                return await self._hook(f"prepare of {tool.name}", tool.prepare, args, ctx)
+                return await self._hook(f"prepare of {tool.name}", tool.prepare, copy.deepcopy(args), ctx)
             case Domain(tool=tool, args=args, ctx=ctx):
                 if isinstance(tool.domain, str):
                     return Waited(value=tool.domain, returned=True)
@@ -549,7 +550,8 @@ def _checked(effect: EngineEffect[Any], value: Any) -> Any:
         who, kind = _PROMISED[type(effect)]
         if not isinstance(value, kind):
             raise TypeError(f"{who} answered {type(value).__name__}, not {getattr(kind, '__name__', kind)}")
-    return dict(value) if isinstance(effect, Prepare) else value
+    # A copy: what a tool's own code still holds and changes must not change what was judged (buglog B46).
+    return copy.deepcopy(dict(value)) if isinstance(effect, Prepare) else value
 
 
 def _fault_of(output: object) -> Exception | None:

@@ -183,9 +183,10 @@ async def test_the_tool_runs_with_the_arguments_of_the_permit_and_not_with_the_p
 
 async def test_prepare_decides_what_is_judged_approved_and_run(parts: Any) -> None:
     """B46: the approval shows the prepared, frozen arguments; what runs is the same."""
-    prepared = {"text": "prepared"}
+    prepared: dict[str, Any] = {"text": "prepared", "target": {"id": 1}}
 
     def prepare(args: Any, ctx: Any) -> Any:
+        args["text"] = "changed in place"
         return prepared
 
     shown: list[Any] = []
@@ -193,6 +194,7 @@ async def test_prepare_decides_what_is_judged_approved_and_run(parts: Any) -> No
     async def approve(request: Any) -> str:
         shown.append(dict(request.action.args))
         prepared["text"] = "changed after approval"
+        prepared["target"]["id"] = 2
         return "t"
 
     gate = parts.StubGate("ask")
@@ -205,8 +207,10 @@ async def test_prepare_decides_what_is_judged_approved_and_run(parts: Any) -> No
         tools=[parts.save_note(notes, prepare=prepare, describe=lambda args, ctx: f"Save {args['text']!r} at {ctx.domain}")],
     )
     events = await bench.run()
-    assert shown == [{"text": "prepared"}]
+    assert shown == [{"text": "prepared", "target": {"id": 1}}]
     assert notes == ["prepared"]
+    assert gate.redeemed[0][1].args == {"text": "prepared", "target": {"id": 1}}
+    assert next(e.args for e in events if e.type == "tool-call") == {"text": "planned"}
     assert next(e.detail for e in events if e.type == "approval-needed") == "Save 'prepared' at notes.local"
 
 
