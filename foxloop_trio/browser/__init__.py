@@ -1,0 +1,30 @@
+"""Firefox as an environment for tools: launch it, attach to it, read and act in its tabs, and the tool pack for a planner."""
+
+from ._act import ActResult, DialogSeen
+from ._install import InstallPlan, install_firefox, install_plan
+from ._launch import launch_firefox
+from ._locate import find_firefox
+from ._page_text import page_text
+from ._session import BrowserSession, BrowserStatistics
+from ._snapshot import Control, Frame, Snapshot
+from ._tab import Settled, Tab
+from ._tools import browser_tools
+
+__all__ = [
+    "ActResult",
+    "BrowserSession",
+    "BrowserStatistics",
+    "Control",
+    "DialogSeen",
+    "Frame",
+    "InstallPlan",
+    "Settled",
+    "Snapshot",
+    "Tab",
+    "browser_tools",
+    "find_firefox",
+    "install_firefox",
+    "install_plan",
+    "launch_firefox",
+    "page_text",
+]

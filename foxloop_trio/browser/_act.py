@@ -1,0 +1,124 @@
+"""What one act is judged by before it is sent, and what came of it. Values only: nothing here talks to a page.
+
+The judgement is the last one on our side: a permit that is alive, for this host, this pinned control, this operation and this
+value. The page script judges once more, in the turn in which it acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from ..actions import Action, EffectState, Permit
+from ..canonical import canonical_json
+from ..errors import NotJsonError, UsageError
+
+__all__ = ["ActResult", "DialogSeen", "check_permit", "check_pin"]
+
+PIN_KEYS: Final = ("tab", "control", "document", "frame", "node", "guard", "key")
+"""What a pin must hold for an act; it may hold more, all of which is compared with what was judged."""
+
+
+@attrs.frozen(kw_only=True)
+class DialogSeen:
+    """A script dialog that the act opened, and the answer it got by policy. `message` is the page's: untrusted."""
+
+    kind: str
+    message: str
+    answer: bool | str | None
+
+
+@attrs.frozen(kw_only=True)
+class ActResult:
+    """What came of one act.
+
+    * `ok`: the control is now as asked. Otherwise `reason` is a refusal code of the page reference, or ``timeout`` when no answer
+      came.
+    * `started`: events were dispatched. A result that is not `ok` but started may have changed the page.
+    * `value`, `detail` and the dialogs' messages quote the page: untrusted.
+    * `submitted`: a submit event fired. `navigated`: the document went away after the act began.
+    """
+
+    ok: bool
+    started: bool
+    reason: str | None = None
+    detail: str | None = None
+    value: str | None = None
+    submitted: bool = False
+    navigated: bool = False
+    checked: bool | None = None
+    dialogs: tuple[DialogSeen, ...] = attrs.field(default=(), converter=tuple)
+
+    @classmethod
+    def from_wire(cls, obj: Mapping[str, Any]) -> ActResult:
+        """From the wire's result of ``page.act``, whose schema was checked on arrival."""
+        return cls(**{**obj, "dialogs": tuple(DialogSeen(**dialog) for dialog in obj["dialogs"])})
+
+    @property
+    def effect(self) -> EffectState:
+        """``not-started``, ``done``, ``partial`` for an act that began and was refused on the way, ``unknown`` without an
+        answer.
+        """
+        if self.started and self.reason == "timeout":
+            return "unknown"
+        if not self.started:
+            # An act that finds things as they should be (check on a checked box) is done without an event.
+            return "done" if self.ok else "not-started"
+        return "done" if self.ok else "partial"
+
+
+def check_pin(pin: Mapping[str, Any], tab: int) -> None:
+    """Raises UsageError, code ``bad-target``, for a pin that lacks something or is of another tab."""
+    missing = [key for key in PIN_KEYS if key not in pin]
+    if missing:
+        raise UsageError(f"tab.act: the target lacks {', '.join(missing)}; use the pin that prepare made", code="bad-target")
+    if pin["tab"] != tab:
+        raise UsageError(f"tab.act: the target is of tab {pin['tab']!r}, and this is tab {tab}", code="bad-target")
+
+
+def check_permit(permit: object, pin: Mapping[str, Any], op: str, value: str | float | None, host: str | None) -> None:
+    """Raises UsageError when `permit` does not allow exactly this act on `host`; its code says which comparison failed:
+
+    ``permit-missing``, ``permit-closed``, ``permit-host``, ``permit-target``, ``permit-value``.
+    """
+    if not isinstance(permit, Permit):
+        raise UsageError(
+            f"tab.act: permit must be the gate's Permit (ctx.permit), not {type(permit).__name__}", code="permit-missing"
+        )
+    if not permit.alive:
+        raise UsageError("tab.act: this permit's call has ended; each act needs the permit of its own call", code="permit-closed")
+    action = permit.action
+    if host is None or host.removesuffix(".") != action.domain:
+        raise UsageError(f"tab.act: the permit is for {action.domain!r}, and the tab shows {host!r}", code="permit-host")
+    judged = _judged(action, pin)
+    if judged is None:
+        raise UsageError(f"tab.act: control {pin['control']!r} as pinned is not among what the gate judged", code="permit-target")
+    ops, wanted = judged
+    if op not in ops or not _same(value, wanted):
+        raise UsageError(f"tab.act: the gate judged {' or '.join(ops)} with another value than this {op!r}", code="permit-value")
+
+
+def _judged(action: Action, pin: Mapping[str, Any]) -> tuple[tuple[str, ...], Any] | None:
+    """The operations and the value that were judged for this pinned control; None when the control was not judged."""
+    args = action.args
+    if _same(args.get("target"), pin):
+        return (args["op"],) if "op" in args else ("click",), args.get("value")
+    if _same(args.get("send"), pin):
+        return ("click",), None
+    if any(_same(target, pin) for target in args.get("targets", ())):
+        match args.get("fields", {}).get(pin["control"]):
+            case bool(on):
+                return ("check",) if on else ("uncheck",), None
+            case str(text):
+                return ("type", "select", "date"), text
+    return None
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal as JSON, so that True is not 1; key order and the spelling of numbers do not count."""
+    try:
+        return canonical_json(one) == canonical_json(other)
+    except NotJsonError:
+        return False

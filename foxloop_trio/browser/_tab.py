@@ -1,0 +1,340 @@
+"""One tab: read it, act in it, wait for it, move it. Owns what is known of the tab, its lock, and the true end of each act.
+
+Every act goes through `Tab.act` and needs the gate's permit. Whatever stops it (an answer, a limit, a cancel, a lost browser), what
+is known of its effect is reported before it leaves.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import urlsplit
+
+import attrs
+import trio
+
+from ..actions import EffectState, Permit
+from ..channel import Call, CallTimeout, RemoteCallError
+from ..errors import BadOptionsError, BrowserError, ChannelError
+from ._act import ActResult, check_permit, check_pin
+from ._faults import browser_error
+from ._snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from ._session import BrowserSession
+
+__all__ = ["Settled", "Tab", "check_address"]
+
+READ_SECONDS: Final = 5.0
+ACT_SECONDS: Final = 5.0
+SETTLE_SECONDS: Final = 3.0
+"""The page reference's deadlines (section 6); they exist because a document that is unloading may never answer."""
+GOTO_SECONDS: Final = 15.0
+TAB_SECONDS: Final = 10.0
+CAPTURE_SECONDS: Final = 10.0
+RETRY_SECONDS: Final = 0.2
+RETRIES: Final = 50
+"""Reading when ready: every 200 ms or when the add-on has news, at most 50 times (10 s), then one last read whose error counts
+(page reference, section 6)."""
+SEND_PAUSE_SECONDS: Final = 0.25
+"""After a send that was accepted, so that a navigation can begin before the page counts as settled."""
+CANCEL_GRACE_SECONDS: Final = 5.0
+
+NOT_YET: Final = frozenset({"document-gone", "no-document", "timeout", "internal", "other-incarnation"})
+"""Codes of a read that may work in a moment. All others will not change by waiting."""
+
+LATE_SECONDS: Final = 1.0
+"""For an act's true end after its limit: the background answers a cancel at once, whatever the page does."""
+
+REFUSED_UNSTARTED: Final[Mapping[str, str]] = {
+    "cancelled": "cancelled",
+    "document-gone": "navigated",
+    "no-document": "navigated",
+    "timeout": "timeout",
+}
+"""Codes with which the add-on says that an act was not begun, and the refusal that this is for who acts."""
+
+UNANSWERED: Final = ActResult(ok=False, started=True, reason="timeout")
+"""Sent, and no answer: it may have been done or not."""
+
+Report = Callable[[EffectState, Any], None]
+"""`ctx.report_effect`."""
+
+
+@attrs.frozen(kw_only=True)
+class Settled:
+    """How long settling took, in seconds, and whether the document went away meanwhile (which counts as settled)."""
+
+    waited: float
+    gone: bool
+
+
+def check_address(url: str, *, blank: bool = False) -> None:
+    """Raises BrowserError, code ``illegal-url``, for anything but an http or https address (or about:blank, with `blank`)."""
+    try:
+        parts = urlsplit(url)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        fine = False
+    if not (fine or (blank and url == "about:blank")):
+        raise BrowserError(f"only http and https addresses are opened, not {url[:200]!r}", code="illegal-url")
+
+
+class Tab:
+    """A tab of an attached Firefox. Made by `BrowserSession`; the same object for the same tab as long as the tab lives.
+
+    `url`, `title` and `active` are what the add-on told last. `lock` is for tools: first come, first served, to hold the
+    look before an act, the act and the look after it together.
+    """
+
+    def __init__(self, session: BrowserSession, tab_id: int) -> None:
+        self.id = tab_id
+        self.session = session
+        self.lock = trio.Lock()
+        self.closed = False
+        self._state: Mapping[str, Any] = {"url": "about:blank", "title": "", "active": False, "status": "loading", "document": None}
+        self._reads = 0
+        self._context: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Tab {self.id}{' closed' if self.closed else ''} {self._state['url'][:80]!r}>"
+
+    @property
+    def url(self) -> str:
+        self.session.catch_up()
+        return str(self._state["url"])
+
+    @property
+    def title(self) -> str:
+        """The page's title: untrusted."""
+        self.session.catch_up()
+        return str(self._state["title"])
+
+    @property
+    def active(self) -> bool:
+        """In front in its window."""
+        self.session.catch_up()
+        return bool(self._state["active"])
+
+    @property
+    def host(self) -> str | None:
+        """Host name of the address, lower case, no port; None when the tab shows no http or https page."""
+        return _host(self.url)
+
+    def update(self, state: Mapping[str, Any]) -> None:
+        """Take a newer state of this tab, as the wire has it."""
+        self._state = state
+
+    async def refresh(self) -> None:
+        """Ask the add-on for the tab's state. Raises BrowserError, code ``no-tab``, when the tab is gone."""
+        answer = await self._call("tab.get", {}, TAB_SECONDS)
+        self.update(answer["tab"])
+
+    # Reading
+
+    async def snapshot(self, *, focus: str | None = None, since: Snapshot | None = None) -> Snapshot:
+        """Read the page: its controls and its text. Waits while the tab loads, and tries again when a read fails, for 10 s in all.
+
+        Raises BrowserError: ``restricted-page``, ``no-tab``, ``browser-lost`` at once, and the last read's error otherwise.
+        `focus` and `since` come later; anything but None raises NotImplementedError.
+        """
+        if focus is not None:
+            raise NotImplementedError("Tab.snapshot(focus=…) comes with the reading of whole pages")
+        if since is not None:
+            raise NotImplementedError("Tab.snapshot(since=…) comes with the reading of whole pages")
+        answer = await self._read_when_ready()
+        self._reads += 1
+        return Snapshot.from_wire(answer, generation=self._reads)
+
+    async def _read_when_ready(self) -> dict[str, Any]:
+        last = trio.current_time() + RETRIES * RETRY_SECONDS
+        waits = 0
+        while waits < RETRIES and trio.current_time() < last:
+            try:
+                await self.refresh()
+                if self._state["status"] == "complete":
+                    return await self._call("page.read", {}, READ_SECONDS)
+            except BrowserError as error:
+                if error.code not in NOT_YET:
+                    raise
+            # News of the tab end the wait early: most pages are there long before 200 ms have passed.
+            waits += not await self.session.wait_news(RETRY_SECONDS)
+        return await self._call("page.read", {}, READ_SECONDS)
+
+    async def screenshot(self, *, format: Literal["png", "jpeg"] = "png") -> bytes:  # noqa: A002 - the word of the wire and of BiDi
+        """A picture of the part of the page that is in view; works on tabs in the background too."""
+        if format not in ("png", "jpeg"):
+            raise BadOptionsError(f"screenshot: format must be 'png' or 'jpeg', not {format!r}")
+        try:
+            answer = await self._call("tab.capture", {"format": format}, CAPTURE_SECONDS)
+        except BrowserError as error:
+            if error.code == "unknown-method":
+                raise NotImplementedError(
+                    "Tab.screenshot comes with an add-on that can take pictures; this one cannot yet"
+                ) from error
+            raise
+        return base64.b64decode(answer["data"])
+
+    # Acting
+
+    async def act(
+        self,
+        target: Mapping[str, Any],
+        op: str,
+        value: str | float | None = None,
+        *,
+        permit: Permit,
+        report: Report | None = None,
+        cancel_grace: float = CANCEL_GRACE_SECONDS,
+        mark: bool = True,
+    ) -> ActResult:
+        """Do one thing to one pinned control, once.
+
+        `target` is the pin that was judged, and `permit` the gate's leave for it (`ctx.permit`). Give `report=ctx.report_effect`
+        and
+        `cancel_grace=ctx.cancel_grace`: when the act is cancelled, it waits that many seconds at most for its true end and reports
+        it.
+        `mark` draws a ring around the control for 0.6 s.
+
+        A refusal of the page and a missing answer are results (`ok` False). Raises UsageError, with nothing sent, when pin, permit,
+        host, operation and value do not agree; BrowserError when the tab or the browser is gone.
+        """
+        check_pin(target, self.id)
+        tell: Report = report if report is not None else (lambda state, done: None)
+        tell("not-started", None)
+        # A cancel that was there before is seen here; later, the writer could be faster than it. Does not yield otherwise.
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self.session.behind:
+            await self.refresh()
+        host = self.host
+        check_permit(permit, target, op, value, host)
+        place = {"tab": self.id, "frame": target["frame"], "document": target["document"]}
+        judged = {"host": host, "node": target["node"], "guard": target["guard"], "key": target["key"], "op": op, "value": value}
+        incarnation = self.session.channel.peer.incarnation
+        call_id = self.session.new_call_id()
+        how = {"incarnation": incarnation, "call": call_id, "mark": mark, "focus": self.session.allow_focus}
+        try:
+            call = self.session.channel.start("page.act", {**place, **judged, **how}, timeout=ACT_SECONDS)
+        except ChannelError as error:
+            raise browser_error(error) from error
+        done = {"op": op, "control": target["control"]}
+        result = await _follow(call, lambda state: tell(state, done if state in ("done", "partial") else None), cancel_grace)
+        self.session.acknowledge(place, call_id)
+        return result
+
+    async def settle(self, target: Mapping[str, Any], *, list_for: int | None = None, sent: bool = False) -> Settled:
+        """Wait until the document of `target` has been quiet for 0.12 s, at most 1.5 s.
+
+        `list_for` is the node of a field whose list of suggestions is waited for; `sent` says that a form was sent, so that a
+        navigation gets 0.25 s to begin. A document that goes away, or does not answer in 3 s, counts as settled. Raises
+        BrowserError when tab or browser is gone.
+        """
+        began = trio.current_time()
+        if sent:
+            await trio.sleep(SEND_PAUSE_SECONDS)
+        params = {"frame": target["frame"], "document": target["document"], "list_for": list_for}
+        try:
+            answer = await self._call("page.settle", params, SETTLE_SECONDS)
+        except BrowserError as error:
+            if error.code in ("no-tab", "browser-lost"):
+                raise
+            return Settled(waited=trio.current_time() - began, gone=error.code in ("document-gone", "no-document"))
+        return Settled(waited=trio.current_time() - began, gone=answer["gone"])
+
+    # Moving
+
+    async def goto(self, url: str) -> None:
+        """Load `url` in this tab; returns once the new document can be worked on.
+
+        Raises BrowserError: ``illegal-url`` for anything but http and https, ``navigation-failed`` when no new document came,
+        ``timeout`` when it did not come within 15 s.
+        """
+        check_address(url)
+        answer = await self._call("tab.goto", {"url": url}, GOTO_SECONDS)
+        self.update(answer["tab"])
+
+    async def activate(self) -> None:
+        """Bring it to the front of its window."""
+        await self._call("tab.activate", {}, TAB_SECONDS)
+
+    async def close(self) -> None:
+        """Close it. A tab that is gone already is fine."""
+        try:
+            await self._call("tab.close", {}, TAB_SECONDS)
+        except BrowserError as error:
+            if error.code != "no-tab":
+                raise
+        self.closed = True
+
+    async def bidi_context(self) -> str:
+        """The id of this tab's BiDi browsing context, for `session.bidi`; found once, then remembered (it survives navigation).
+
+        Firefox does not tell which context belongs to which tab, so it is found by the address: raises BrowserError, code
+        ``ambiguous-tab``, when no context or more than one has it. Open the tab at an address of its own then.
+        """
+        if self._context is None:
+            url = self.url
+            tree = await self.session.bidi("browsingContext.getTree", maxDepth=0)
+            found = [context["context"] for context in tree["contexts"] if context["url"] == url]
+            if len(found) != 1:
+                raise BrowserError(
+                    f"{len(found)} BiDi contexts show the address of tab {self.id}, {url[:200]!r}", code="ambiguous-tab"
+                )
+            self._context = str(found[0])
+        return self._context
+
+    async def _call(self, method: str, params: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+        return await self.session.call(method, {"tab": self.id, **params}, timeout=timeout)
+
+
+async def _follow(call: Call, tell: Callable[[EffectState], None], cancel_grace: float) -> ActResult:
+    """See an act through to its end, and tell what is known of its effect before leaving, however that is."""
+    try:
+        result = await _true_end(call, call.result)
+    except trio.Cancelled:
+        tell("unknown" if call.sent else "not-started")
+        with suppress(BrowserError):
+            # Not to be left before it is known what was done; `cancel` is shielded, and takes so many seconds at most.
+            tell((await _true_end(call, partial(call.cancel, min(ACT_SECONDS, cancel_grace)))).effect)
+        raise
+    except BrowserError:
+        tell("unknown" if call.sent else "not-started")
+        raise
+    tell(result.effect)
+    return result
+
+
+async def _true_end(call: Call, wait: Callable[[], Awaitable[dict[str, Any] | None]]) -> ActResult:
+    """What came of an act: the add-on's answer, or its refusal to begin, as a result. Raises BrowserError for everything else."""
+    try:
+        answer = await wait()
+        if answer is None and call.sent:
+            return UNANSWERED
+    except CallTimeout as late:
+        # The limit is over on both sides, so the add-on begins nothing any more; what it began, it can still tell.
+        if not late.sent:
+            return ActResult(ok=False, started=False, reason="timeout")
+        return await _true_end(call, partial(call.cancel, LATE_SECONDS))
+    except RemoteCallError as error:
+        if error.code in REFUSED_UNSTARTED:
+            return ActResult(ok=False, started=False, reason=REFUSED_UNSTARTED[error.code])
+        raise browser_error(error) from error
+    except ChannelError as error:
+        raise browser_error(error) from error
+    if answer is None:
+        return ActResult(ok=False, started=False, reason="cancelled")
+    return ActResult.from_wire(answer)
+
+
+def _host(url: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            return None
+    except ValueError:
+        return None
+    # As the page's own location.hostname has it: with the brackets of an IPv6 address.
+    return f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

@@ -1,0 +1,60 @@
+"""pytest fixtures for programs that use foxloop_trio.
+
+It is registered by the entry point ``pytest11``, so each pytest run in this environment loads it: everything heavy is imported when
+a fixture is first used.
+
+* `firefox`: a `BrowserSession` of one real headless Firefox, which serves the whole test run. It starts when the first test asks
+  for it (about 2.5 s) and ends with the run, also when the run is killed. Each test gets a session of its own over it, in
+  milliseconds. Where Firefox is not installed the test fails and says how to install it; it is never skipped.
+* `tab`: a fresh tab of it, in front, on a page with nothing on it; closed afterwards.
+
+Both are for Trio tests (pytest-trio), and for the real clock: with `autojump_clock` the time would jump while Firefox works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from .browser import BrowserSession, Tab
+    from .testing import FirefoxHost
+    from .testing._firefox_keeper import FirefoxKeeper
+
+__all__ = ["firefox", "tab"]
+
+
+@pytest.fixture(scope="session")
+def _firefox_keeper() -> Iterator[FirefoxKeeper]:
+    from .testing._firefox_keeper import FirefoxKeeper
+
+    keeper = FirefoxKeeper()
+    yield keeper
+    keeper.stop()
+
+
+@pytest.fixture
+def _firefox_host(_firefox_keeper: FirefoxKeeper) -> FirefoxHost:
+    """Plain code, run before the test's Trio run begins: the start may block here."""
+    from .errors import BrowserError
+
+    try:
+        return _firefox_keeper.running()
+    except BrowserError as error:
+        pytest.fail(f"the firefox fixture: {error}", pytrace=False)
+
+
+@pytest.fixture
+async def firefox(_firefox_host: FirefoxHost) -> AsyncIterator[BrowserSession]:
+    """One real headless Firefox for the whole test run; a session of its own for each test."""
+    async with _firefox_host.attach() as session:
+        yield session
+
+
+@pytest.fixture
+async def tab(_firefox_host: FirefoxHost, firefox: BrowserSession) -> AsyncIterator[Tab]:
+    """A fresh tab, in front, on an empty page; closed afterwards."""
+    async with _firefox_host.fresh_tab(firefox) as tab:
+        yield tab
