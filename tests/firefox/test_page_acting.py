@@ -15,8 +15,7 @@ import attrs
 import pytest
 import trio
 
-from foxloop_trio.browser._session import BrowserSession
-from foxloop_trio.browser._tab import Tab
+from foxloop_trio.browser import BrowserSession, Tab
 from foxloop_trio.channel import Call, CallTimeout, RemoteCallError
 
 pytestmark = pytest.mark.firefox

@@ -14,8 +14,7 @@ import attrs
 import pytest
 import trio
 
-from foxloop_trio.browser._session import BrowserSession
-from foxloop_trio.browser._tab import Tab
+from foxloop_trio.browser import BrowserSession, Tab
 from foxloop_trio.channel import RemoteCallError
 
 pytestmark = pytest.mark.firefox

@@ -1,0 +1,140 @@
+// documents: every document that has said hello, and the questions that wait for its answer.
+//
+// Purpose: one entry per document, keyed by the id that its content script made; one runtime.Port each. A tab and frame can have
+// two for a moment (the old one going, the new one coming), so neither is ever looked up by tab and frame alone, save for reading.
+// Parameters: callbacks `onHere(doc)`, `onGone(doc)`, `onDialog(doc, dialog)`, and the platform's setTimeout.
+// Result: `{ accept(port), find(place), top(tab), all(), ask(doc, message, more), tell(doc, message) }`.
+//
+// `ask` answers a promise of `{ json }`, or `{ gone: true, trace }` when the port went first, and rejects with the Fault that the
+// content script sent. `trace` is what was heard about that question before: `{ started, submitted, dialogs }`.
+//
+// A page kept for the back button would keep its Port open and silent; content/port.js closes it then. So an open Port means a
+// document that answers, and a closed one ends all that waits for it at once.
+
+import { Fault } from "./faults.js";
+
+// After an act has started: an open dialog must be known within two seconds, and a page that is only busy be given time to end.
+const NUDGE_MS = 1700;
+const FEWEST_MS = 1;
+const MOST_MS = 1000;
+
+export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
+  const documents = new Map();
+  let asked = 0;
+
+  function accept(port) {
+    const sender = port.sender;
+    if (port.name !== "document" || sender?.tab === undefined) {
+      port.disconnect();
+      return;
+    }
+    const doc = {
+      tab: sender.tab.id,
+      frame: sender.frameId,
+      document: null,
+      url: sender.url ?? "",
+      born: 0,
+      port,
+      waiting: new Map(),
+    };
+    port.onMessage.addListener((message) => hear(doc, message));
+    port.onDisconnect.addListener(() => leave(doc));
+  }
+
+  function hear(doc, message) {
+    if (message.hello !== undefined) {
+      Object.assign(doc, message.hello);
+      documents.delete(doc.document); // the newest Port of a document is its last entry: `top` relies on the order
+      documents.set(doc.document, doc);
+      onHere(doc);
+    } else if (message.answer !== undefined) {
+      answered(doc, message);
+    } else if (message.started !== undefined) {
+      const question = doc.waiting.get(message.started);
+      if (question !== undefined) {
+        question.trace.started = true;
+        question.onStarted?.();
+        setTimeout(() => doc.waiting.has(message.started) && tell(doc, { nudge: message.started }), NUDGE_MS);
+      }
+    } else if (message.submitted !== undefined) {
+      const question = doc.waiting.get(message.submitted);
+      if (question !== undefined) {
+        question.trace.submitted = true;
+      }
+    } else if (message.dialog !== undefined) {
+      doc.waiting.get(message.during)?.trace.dialogs.push(message.dialog);
+      onDialog(doc, message.dialog);
+    } else if (message.wake !== undefined) {
+      // Firefox slows the timers of hidden pages down to one a second, but not ours.
+      const ms = Math.min(Math.max(message.ms, FEWEST_MS), MOST_MS);
+      setTimeout(() => tell(doc, { woke: message.wake }), ms);
+    }
+  }
+
+  function answered(doc, message) {
+    const question = doc.waiting.get(message.answer);
+    if (question === undefined) {
+      return; // it was given up meanwhile
+    }
+    doc.waiting.delete(message.answer);
+    if (message.error !== undefined) {
+      question.reject(new Fault(message.error.code, message.error.message));
+    } else {
+      question.resolve({ json: message.json });
+    }
+  }
+
+  function leave(doc) {
+    const current = documents.get(doc.document) === doc;
+    if (current) {
+      documents.delete(doc.document);
+    }
+    for (const question of doc.waiting.values()) {
+      question.resolve({ gone: true, trace: question.trace });
+    }
+    doc.waiting.clear();
+    if (current) {
+      onGone(doc);
+    }
+  }
+
+  function tell(doc, message) {
+    try {
+      doc.port.postMessage(message);
+    } catch {
+      // The port is closing; onDisconnect says so to whoever waits.
+    }
+  }
+
+  function ask(doc, message, { onStarted } = {}) {
+    asked += 1;
+    const number = asked;
+    const answer = new Promise((resolve, reject) => {
+      doc.waiting.set(number, { resolve, reject, onStarted, trace: { started: false, submitted: false, dialogs: [] } });
+    });
+    tell(doc, { ask: number, ...message });
+    return {
+      answer,
+      trace: doc.waiting.get(number).trace,
+      cancel: () => tell(doc, { cancel: number }),
+      forget: () => doc.waiting.delete(number),
+    };
+  }
+
+  function find({ tab, frame, document }) {
+    const doc = documents.get(document);
+    return doc !== undefined && doc.tab === tab && doc.frame === frame ? doc : null;
+  }
+
+  function top(tab) {
+    let found = null;
+    for (const doc of documents.values()) {
+      if (doc.tab === tab && doc.frame === 0) {
+        found = doc;
+      }
+    }
+    return found;
+  }
+
+  return { accept, find, top, all: () => [...documents.values()], ask, tell };
+}

@@ -1,0 +1,150 @@
+// pages: the methods `page.*` and `tab.capture`, forwarded to the document they name.
+//
+// Purpose: find the document, ask its content script, pass its JSON on unread; know what to answer when it does not answer.
+// Parameters: documents (documents.js), tabs (tabs.js), our incarnation, `notify`, and the platform's timers and wall clock.
+// Result: `{ handlers, listeners }` for the router.
+//
+// A document that goes away after an act has started in it has done what was asked: that is what a link does. Before that, nothing
+// was done. An act that has started and does not end is never answered: only its document knows its outcome, and keeps it.
+
+import { Fault } from "./faults.js";
+import { verbatim } from "./router.js";
+
+const LATE_MS = 500; // a content script refuses what comes after its deadline; this much later it has had its turn or has hung
+
+export function createPages({ documents, tabs, incarnation, notify, platform }) {
+  const { setTimeout, clearTimeout, wallNow } = platform;
+
+  async function missing(place) {
+    await tabs.get(place.tab); // throws no-tab
+    return new Fault("document-gone", `document ${place.document} is not in frame ${place.frame} of tab ${place.tab}`);
+  }
+
+  // For questions that change nothing: given up as soon as the call is.
+  async function answer(question, call) {
+    let giveUp;
+    const aborted = new Promise((_, reject) => {
+      giveUp = () => {
+        question.cancel();
+        question.forget();
+        reject(call.signal.reason);
+      };
+      call.signal.addEventListener("abort", giveUp);
+    });
+    try {
+      call.signal.throwIfAborted();
+      return await Promise.race([question.answer, aborted]);
+    } finally {
+      call.signal.removeEventListener("abort", giveUp);
+    }
+  }
+
+  // For acts: the page has the last word, unless it can no longer have begun.
+  async function outcome(question, call) {
+    const cancel = () => question.cancel();
+    call.signal.addEventListener("abort", cancel);
+    let timer;
+    const overdue = new Promise((_, reject) => {
+      timer = setTimeout(() => {
+        if (!question.trace.started) {
+          question.forget();
+          reject(call.signal.reason ?? new Fault("timeout", "the page did not answer; nothing was done"));
+        }
+      }, call.left() + LATE_MS);
+    });
+    try {
+      return await Promise.race([question.answer, overdue]);
+    } finally {
+      clearTimeout(timer);
+      call.signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  async function read({ tab }, call) {
+    const doc = documents.top(tab);
+    if (doc === null) {
+      throw await tabs.unreadable(tab);
+    }
+    const reply = await answer(documents.ask(doc, { op: "read", frame: 0 }), call);
+    if (reply.gone) {
+      throw new Fault("document-gone", "the document went away while it was read");
+    }
+    if (reply.json === null) {
+      return { frames: [], unreadable: [{ url: doc.url, reason: "the document has no body (yet)" }] };
+    }
+    return verbatim(`{"frames":[${reply.json}],"unreadable":[]}`);
+  }
+
+  async function act(params, call) {
+    if (params.incarnation !== incarnation) {
+      throw new Fault("other-incarnation", "the add-on's background page was restarted since; nothing was done");
+    }
+    const doc = documents.find(params);
+    if (doc === null) {
+      throw await missing(params);
+    }
+    call.signal.throwIfAborted();
+    const { call: name, document, host, node, guard, key, op, value, mark, focus } = params;
+    const order = { call: name, document, host, node, guard, key, op, value, mark, focus, deadline: wallNow() + call.left() };
+    const onStarted = () => notify("page.started", { id: call.id });
+    const reply = await outcome(documents.ask(doc, { op: "act", order }, { onStarted }), call);
+    if (!reply.gone) {
+      return verbatim(reply.json);
+    }
+    if (!reply.trace.started) {
+      throw new Fault("document-gone", "the document went away before anything was done");
+    }
+    const { submitted, dialogs } = reply.trace;
+    return { ok: true, started: true, submitted, navigated: true, dialogs };
+  }
+
+  async function settle(params, call) {
+    const begun = wallNow();
+    const doc = documents.find(params);
+    if (doc === null) {
+      await tabs.get(params.tab);
+      return { waited_ms: 0, gone: true };
+    }
+    const reply = await answer(documents.ask(doc, { op: "settle", listFor: params.list_for }), call);
+    return reply.gone ? { waited_ms: Math.max(0, Math.round(wallNow() - begun)), gone: true } : verbatim(reply.json);
+  }
+
+  async function keptOutcome(params, call) {
+    const doc = documents.find(params);
+    if (doc === null) {
+      throw await missing(params);
+    }
+    const reply = await answer(documents.ask(doc, { op: "outcome", call: params.call }), call);
+    if (reply.gone) {
+      throw new Fault("document-gone", "the document went away");
+    }
+    return verbatim(reply.json);
+  }
+
+  // A picture of what is in view, with the fields that hold secrets hidden while it is taken.
+  async function capture({ tab, format }, call) {
+    const doc = documents.top(tab);
+    if (doc === null) {
+      throw await tabs.unreadable(tab);
+    }
+    await answer(documents.ask(doc, { op: "veil", on: true }), call);
+    try {
+      const picture = await tabs.picture(tab, format);
+      return { data: picture.slice(picture.indexOf(",") + 1) };
+    } finally {
+      documents.ask(doc, { op: "veil", on: false }).forget();
+    }
+  }
+
+  function acknowledge(params) {
+    const doc = documents.find(params);
+    if (doc !== null) {
+      documents.tell(doc, { acknowledge: params.calls });
+    }
+  }
+
+  return {
+    handlers: { "tab.capture": capture, "page.read": read, "page.act": act, "page.settle": settle, "page.outcome": keptOutcome },
+    listeners: { "page.acknowledge": acknowledge },
+  };
+}

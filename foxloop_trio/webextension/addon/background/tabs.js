@@ -1,0 +1,255 @@
+// tabs: the methods `tab.*`, and the notifications about tabs.
+//
+// Purpose: list, open, close, raise and send tabs to an address; say when one changed.
+// Parameters: the WebExtension API `browser`, documents (documents.js), `notify`, the limits of the protocol, and the platform's
+// timers and wall clock.
+// Result: `{ handlers, get, unreadable, picture, here(doc), listen() }`.
+//
+// "Arrived" means: a document that began to load after we asked has said hello. The tab's address and status are not enough, since
+// both may still be those of the page before.
+
+import { Fault } from "./faults.js";
+
+const GRACE_MS = 500; // between "loading is complete" and giving up on a hello: an error page never says it
+const BORN_EARLY_MS = 20; // a document's time origin is rounded, and comes from another process's clock
+const ADDRESS_WAIT_MS = 1000; // for the tab's address to follow its document
+const ADDRESS_POLL_MS = 10;
+const CHANGES_EVERY_MS = 20; // a page that rewrites its title in a loop is reported fifty times a second, not more
+const BLANK = "about:blank";
+
+export function createTabs({ browser, documents, notify, limits, platform }) {
+  const { setTimeout, clearTimeout, wallNow } = platform;
+  const waiters = new Set();
+  const changed = new Set();
+  let flushing = false;
+
+  function describe(tab) {
+    return {
+      tab: tab.id,
+      url: (tab.url ?? "").toWellFormed().slice(0, limits.addresses),
+      title: (tab.title ?? "").slice(0, limits.title).toWellFormed(),
+      active: tab.active,
+      status: tab.status === "loading" ? "loading" : "complete",
+      window: tab.windowId,
+      document: documents.top(tab.id)?.document ?? null,
+    };
+  }
+
+  async function get(id) {
+    try {
+      return await browser.tabs.get(id);
+    } catch {
+      throw new Fault("no-tab", `there is no tab ${id}`);
+    }
+  }
+
+  // Why a tab has no document to talk to.
+  async function unreadable(id) {
+    const tab = await get(id);
+    if (/^https?:/.test(tab.url ?? "") && tab.status === "loading") {
+      return new Fault("no-document", `tab ${id} is still loading`);
+    }
+    return new Fault("restricted-page", `Firefox keeps extensions out of what tab ${id} shows`);
+  }
+
+  const picture = (id, format) => browser.tabs.captureTab(id, { format });
+
+  function legal(url) {
+    if (url === BLANK) {
+      return url;
+    }
+    const parsed = URL.canParse(url) ? new URL(url) : null;
+    if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+      throw new Fault("illegal-url", "only http and https addresses and about:blank can be opened");
+    }
+    return parsed.href;
+  }
+
+  // Resolves when a document born after `since` is there (or, for about:blank, when the tab shows it: no extension gets into that).
+  function arrival(id, { url, since, call }) {
+    return new Promise((resolve, reject) => {
+      let timer = null;
+      const waiter = {
+        tab: id,
+        here(doc) {
+          if (doc.born >= since - BORN_EARLY_MS) {
+            end(resolve, doc);
+          }
+        },
+        updated() {
+          clearTimeout(timer);
+          timer = setTimeout(look, url === BLANK ? 0 : GRACE_MS);
+        },
+        removed() {
+          end(reject, new Fault("no-tab", `tab ${id} was closed`));
+        },
+      };
+      const aborted = () => end(reject, call.signal.reason);
+
+      function end(how, value) {
+        clearTimeout(timer);
+        waiters.delete(waiter);
+        call.signal.removeEventListener("abort", aborted);
+        how(value);
+      }
+
+      async function look() {
+        const tab = await get(id).catch(() => null);
+        if (!waiters.has(waiter) || tab === null || tab.status === "loading") {
+          return;
+        }
+        if (url === BLANK && tab.url === BLANK) {
+          end(resolve, null);
+        } else if (url !== BLANK) {
+          const words =
+            "no page came that an extension may read: the address failed, or became a download, or is one of Firefox's own";
+          end(reject, new Fault("navigation-failed", words));
+        }
+      }
+
+      waiters.add(waiter);
+      call.signal.addEventListener("abort", aborted);
+      if (call.signal.aborted) {
+        aborted();
+      }
+    });
+  }
+
+  // A document's hello can be quicker than Firefox's own note of the tab's new address and of its loading.
+  async function arrived(id, doc, oldUrl) {
+    const end = wallNow() + ADDRESS_WAIT_MS;
+    let tab = await get(id);
+    while (doc !== null && tab.url === oldUrl && tab.url !== doc.url && wallNow() < end) {
+      await new Promise((resolve) => setTimeout(resolve, ADDRESS_POLL_MS));
+      tab = await get(id);
+    }
+    return { tab: describe(tab) };
+  }
+
+  async function list() {
+    const tabs = await browser.tabs.query({});
+    return { tabs: tabs.slice(0, limits.tabs).map(describe) };
+  }
+
+  async function open({ url, active }, call) {
+    const address = legal(url);
+    const since = wallNow();
+    const tab = await browser.tabs.create({ url: address, active });
+    try {
+      // The document may have been quicker than the answer about its tab.
+      let doc = documents.top(tab.id);
+      if (doc === null && address !== BLANK) {
+        const arriving = arrival(tab.id, { url: address, since, call });
+        waiterFor(tab.id)?.updated();
+        doc = await arriving;
+      }
+      return await arrived(tab.id, doc, BLANK);
+    } catch (fault) {
+      await browser.tabs.remove(tab.id).catch(() => {}); // nobody was told its id
+      throw fault;
+    }
+  }
+
+  function waiterFor(id) {
+    return [...waiters].find((waiter) => waiter.tab === id);
+  }
+
+  async function goto({ tab: id, url }, call) {
+    const address = legal(url);
+    const before = await get(id);
+    if (onlyFragmentDiffers(before.url, address)) {
+      // No new document comes: the same one is shown from another place on.
+      await browser.tabs.update(id, { url: address });
+      return { tab: describe(await get(id)) };
+    }
+    const arriving = arrival(id, { url: address, since: wallNow(), call });
+    arriving.catch(() => {}); // it may fail before it is awaited
+    try {
+      await browser.tabs.update(id, { url: address });
+    } catch {
+      throw new Fault("illegal-url", "Firefox does not let an extension open that address");
+    }
+    waiterFor(id)?.updated();
+    return arrived(id, await arriving, before.url);
+  }
+
+  async function close({ tab }) {
+    await get(tab);
+    await browser.tabs.remove(tab);
+    return {};
+  }
+
+  async function activate({ tab: id }) {
+    const tab = await get(id);
+    await browser.tabs.update(id, { active: true });
+    await browser.windows.update(tab.windowId, { focused: true });
+    return {};
+  }
+
+  function announce(id) {
+    changed.add(id);
+    if (!flushing) {
+      flushing = true;
+      setTimeout(flush, CHANGES_EVERY_MS);
+    }
+  }
+
+  async function flush() {
+    const ids = [...changed];
+    changed.clear();
+    flushing = false;
+    for (const id of ids) {
+      const tab = await browser.tabs.get(id).catch(() => null);
+      if (tab !== null) {
+        notify("tab.changed", { tab: describe(tab) });
+      }
+    }
+  }
+
+  function here(doc) {
+    if (doc.frame === 0) {
+      announce(doc.tab);
+      for (const waiter of [...waiters].filter((each) => each.tab === doc.tab)) {
+        waiter.here(doc);
+      }
+    }
+  }
+
+  function listen() {
+    browser.tabs.onCreated.addListener((tab) => announce(tab.id));
+    browser.tabs.onUpdated.addListener((id) => {
+      announce(id);
+      for (const waiter of [...waiters].filter((each) => each.tab === id)) {
+        waiter.updated();
+      }
+    });
+    browser.tabs.onActivated.addListener(({ tabId, previousTabId }) => {
+      announce(tabId);
+      if (previousTabId !== undefined) {
+        announce(previousTabId);
+      }
+    });
+    browser.tabs.onRemoved.addListener((id) => {
+      changed.delete(id);
+      notify("tab.removed", { tab: id });
+      for (const waiter of [...waiters].filter((each) => each.tab === id)) {
+        waiter.removed();
+      }
+    });
+  }
+
+  const handlers = {
+    "tab.list": list,
+    "tab.get": async ({ tab }) => ({ tab: describe(await get(tab)) }),
+    "tab.open": open,
+    "tab.close": close,
+    "tab.activate": activate,
+    "tab.goto": goto,
+  };
+  return { handlers, get, unreadable, picture, here, listen };
+}
+
+export function onlyFragmentDiffers(from, to) {
+  const [page] = (from ?? "").split("#", 1);
+  return to.includes("#") && to.split("#", 1)[0] === page;
+}

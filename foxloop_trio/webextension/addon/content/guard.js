@@ -1,0 +1,42 @@
+// guard: what must not have changed between looking and acting.
+//
+// `guardOf(facts)`: a keyed digest over everything about a control that a person would have judged it by. `keyOf(sight)`: one over
+// the document, its address and the state of all its visible fields. Both are 16 hex digits that reveal nothing. A change elsewhere
+// (another button's text, a paragraph, a class, a position) alters neither.
+// Depends on: controls, identity, names, numbers, places, roles, values.
+"use strict";
+
+foxloop.define("guard", ({ controls, identity, names, numbers, places, roles, values }) => {
+  // Lists as JSON, so that no two different lists of texts are ever the same text.
+  const digest = (list) => identity.digest(JSON.stringify(list));
+
+  function guardOf(facts) {
+    const { el, role, label, value, state, chosen, disabled, section, row } = facts;
+    const attribute = (name) => el.getAttribute(name);
+    return digest([
+      role,
+      label,
+      value,
+      state ?? null,
+      chosen,
+      disabled,
+      attribute("aria-expanded"),
+      attribute("href"),
+      section,
+      places.rowDigest(row),
+    ]);
+  }
+
+  function keyOf(sight) {
+    const held = roles
+      .fields()
+      .filter((el) => controls.usable(el, sight))
+      .map((el) => {
+        const secret = values.isSecret(el, names.nameOf(el, sight));
+        return [numbers.numberOf(el), values.valueOf(el, secret), el.checked === true, values.chosenOf(el), values.isDisabled(el)];
+      });
+    return digest([performance.timeOrigin, document.URL, held]);
+  }
+
+  return { guardOf, keyOf };
+});

@@ -1,0 +1,29 @@
+// limits: how much of a page is told, and how long things may take here.
+//
+// Purpose: one place for the numbers. Those that the wire has too are equal to `limits` of shared/protocol.json (a test compares).
+// Depends on: nothing.
+"use strict";
+
+foxloop.define("limits", () => ({
+  addresses: 65_536,
+  attribute: 1000,
+  calls: 32,
+  controls: 300,
+  detail: 1000,
+  dialogs: 50,
+  heading: 500,
+  headings: 200,
+  label: 200,
+  message: 2000,
+  option: 500,
+  options: 2000,
+  section: 70,
+  text: 6000,
+  title: 1000,
+  token: 100,
+  value: 500,
+
+  dialogMessage: 500, // what of a script dialog's text is worth telling
+  rowText: 2000, // UTF-16 units of a row that go into its digest
+  smallestBox: 2, // CSS px; a box must be larger than this both ways to be seen
+}));

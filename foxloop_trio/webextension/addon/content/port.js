@@ -1,0 +1,174 @@
+// port: the document's line to the background page.
+//
+// Purpose: say hello, take questions, answer each exactly once as JSON text; stop what has not begun when the line drops.
+// Messages here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ woke }`. From here: `{ hello }`, `{ answer,
+// json | error }`,
+// `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`; numbers are those of the question
+// (background/documents.js).
+// Depends on: act, dialogs, identity, limits, outcomes, pause, read, settle, veil, words.
+//
+// A page kept for the back button keeps its Port open and silent. So it is closed when the page is hidden away, and opened again
+// when the page returns.
+"use strict";
+
+foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read, settle, veil, words }) => {
+  const RETRY_FIRST_MS = 100;
+  const RETRY_MOST_MS = 5000;
+  const LOST = { code: "cancelled", message: "the line to the page was lost before anything was done" };
+  const CANCELLED = { code: "cancelled", message: "cancelled before anything was done" };
+  const LATE = { code: "timeout", message: "the deadline passed before anything was done" };
+
+  let line = null; // { port, questions: Map of number to { fault } }
+  let failures = 0;
+
+  function connect() {
+    if (line !== null) {
+      return;
+    }
+    let port;
+    try {
+      port = browser.runtime.connect({ name: "document" });
+    } catch {
+      return; // the add-on was removed or replaced; a new one brings its own content scripts
+    }
+    const mine = { port, questions: new Map() };
+    line = mine;
+    port.onMessage.addListener((message) => hear(mine, message));
+    port.onDisconnect.addListener(() => lose(mine));
+    pause.connectWaker((number, ms) => post(mine, { wake: number, ms }));
+    post(mine, {
+      hello: { document: identity.document, url: words.cut(document.URL, limits.addresses), born: performance.timeOrigin },
+    });
+  }
+
+  function post(to, message) {
+    try {
+      to.port.postMessage(message);
+    } catch {
+      // The line is down; onDisconnect tells.
+    }
+  }
+
+  function drop(mine) {
+    if (line !== mine) {
+      return false;
+    }
+    line = null;
+    pause.connectWaker(null);
+    for (const question of mine.questions.values()) {
+      question.fault ??= LOST;
+    }
+    return true;
+  }
+
+  // The background page was stopped or restarted. Connecting also wakes it.
+  function lose(mine) {
+    if (drop(mine)) {
+      setTimeout(connect, Math.min(RETRY_FIRST_MS * 2 ** failures, RETRY_MOST_MS));
+      failures += 1;
+    }
+  }
+
+  const answers = {
+    read: ({ frame }) => read.read(frame),
+    veil: ({ on }) => veil.veil(on),
+    settle: ({ listFor }, question) => settle.settle(listFor, () => question.fault !== null),
+    outcome: ({ call }) => {
+      const { known, json } = outcomes.about(call);
+      return `{"known":${known},"result":${json ?? "null"}}`;
+    },
+    act: ({ order }, question, mine, number) => perform(order, question, mine, number),
+  };
+
+  function perform(order, question, mine, number) {
+    return outcomes.once(order.call, async (keep) => {
+      const call = {
+        over: () => question.fault ?? (Date.now() >= order.deadline ? LATE : null),
+        onStarted: () => post(mine, { started: number }),
+        onSubmitted: () => post(mine, { submitted: number }),
+        onDialog: (dialog) => post(line ?? mine, { dialog, during: number }),
+        whileBusy: (tellEarly) => {
+          question.tellEarly = tellEarly;
+        },
+      };
+      try {
+        const json = await act.act(order, call);
+        keep(json);
+        return json;
+      } catch (fault) {
+        keep(
+          JSON.stringify({
+            ok: false,
+            started: false,
+            reason: fault.code ?? "internal",
+            submitted: false,
+            navigated: false,
+            dialogs: [],
+          }),
+        );
+        throw fault;
+      }
+    });
+  }
+
+  // A message that is heard while an act is being dispatched is heard from inside of it: the page shows a dialog that its own code
+  // opened (or waits for a synchronous request, but seldom for so long). The true outcome is kept when there is one; what is known
+  // now is told now.
+  function answerEarly(mine, number) {
+    const { tellEarly } = mine.questions.get(number) ?? {};
+    if (tellEarly) {
+      mine.questions.delete(number);
+      post(mine, { answer: number, json: tellEarly() });
+    }
+  }
+
+  async function serve(mine, message) {
+    const number = message.ask;
+    const question = { fault: null, tellEarly: null };
+    mine.questions.set(number, question);
+    try {
+      const json = await answers[message.op](message, question, mine, number);
+      if (mine.questions.has(number)) {
+        post(mine, { answer: number, json });
+      }
+    } catch (fault) {
+      const code = fault.code === "cancelled" || fault.code === "timeout" ? fault.code : "internal";
+      post(mine, { answer: number, error: { code, message: words.cut(String(fault.message), limits.message) } });
+    }
+    mine.questions.delete(number);
+  }
+
+  function hear(mine, message) {
+    failures = 0;
+    if (message.ask !== undefined) {
+      serve(mine, message);
+    } else if (message.cancel !== undefined) {
+      const question = mine.questions.get(message.cancel);
+      if (question !== undefined) {
+        question.fault ??= CANCELLED;
+      }
+    } else if (message.nudge !== undefined) {
+      answerEarly(mine, message.nudge);
+    } else if (message.acknowledge !== undefined) {
+      outcomes.acknowledge(message.acknowledge);
+    } else if (message.woke !== undefined) {
+      pause.woke(message.woke);
+    }
+  }
+
+  addEventListener("pagehide", (event) => {
+    if (event.isTrusted && line !== null) {
+      const { port } = line;
+      drop(line);
+      dialogs.disarm();
+      port.disconnect();
+    }
+  });
+  addEventListener("pageshow", (event) => {
+    if (event.isTrusted && event.persisted) {
+      connect();
+    }
+  });
+  connect();
+  return {};
+});

@@ -1,0 +1,65 @@
+// settle: waits until the page has come to rest.
+//
+// `settle(listFor, over)` -> JSON text `{ waited_ms, gone: false }`: nothing in the document changed for 120 ms, or 1500 ms passed.
+// With
+// `listFor`, the number of a field with suggestions, also until one of its suggestions can be seen, for up to 600 ms.
+// Depends on: dialogs, numbers, pause, ring, sight, tree.
+"use strict";
+
+foxloop.define("settle", ({ dialogs, numbers, pause, ring, sight, tree }) => {
+  const QUIET_MS = 120;
+  const MOST_MS = 1500;
+  const LIST_MS = 600;
+  const POLL_MS = 30;
+
+  const isOurs = (record) =>
+    ring.isRing(record.target) ||
+    (record.type === "childList" && [...record.addedNodes, ...record.removedNodes].every((node) => ring.isRing(node)));
+
+  function listOpen(number) {
+    const field = numbers.find(number);
+    if (field === null) {
+      return true; // nothing to wait for
+    }
+    const turn = sight.createSight();
+    const ids = ["aria-controls", "aria-owns"].flatMap((name) => (field.getAttribute(name) ?? "").split(/\s+/));
+    return ids
+      .map((id) => tree.byId(field, id))
+      .some(
+        (list) => list !== null && Array.from(list.querySelectorAll("[role=option], [role=gridcell]")).some((el) => turn.seen(el)),
+      );
+  }
+
+  async function settle(listFor, over) {
+    const begun = performance.now();
+    let changed = begun;
+    const observer = new MutationObserver((records) => {
+      if (!records.every(isOurs)) {
+        changed = performance.now();
+      }
+    });
+    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    if (dialogs.armed()) {
+      dialogs.linger(2 * MOST_MS);
+    }
+    try {
+      while (!over()) {
+        const now = performance.now();
+        const quiet = now - changed;
+        const waited = now - begun;
+        const listed = listFor === null || waited >= LIST_MS || listOpen(listFor);
+        if ((quiet >= QUIET_MS && listed) || waited >= MOST_MS) {
+          break;
+        }
+        const rest = quiet < QUIET_MS ? QUIET_MS - quiet : POLL_MS;
+        await pause.pause(Math.max(1, Math.min(rest, MOST_MS - waited)));
+      }
+    } finally {
+      observer.disconnect();
+      dialogs.disarm();
+    }
+    return JSON.stringify({ waited_ms: Math.round(performance.now() - begun), gone: false });
+  }
+
+  return { settle };
+});

@@ -1,0 +1,147 @@
+// values: what a control holds and in what state it is. Secrets never leave this file.
+//
+// `isSecret(el, label)`, `valueOf(el, secret)`: what is shown of its value, a mask in place of a secret. `stateOf(el)`: true,
+// false, "mixed", or undefined for what has no state. `isOn(el)`, `isDisabled(el)`, `isReadOnly(el)`, `isRequired(el)`,
+// `isSubmit(el)`,
+// `expandedOf(el)`, `optionsOf(el)`, `chosenOf(el)`, `assistsOf(el, role)`, `dateFormatOf(el, label)`.
+// Depends on: roles, tree, words.
+"use strict";
+
+foxloop.define("values", ({ roles, tree, words }) => {
+  const MASK = "•••";
+  const SECRET_TOKENS = new Set(["current-password", "new-password", "one-time-code", "cc-number", "cc-csc"]);
+  // "labelled as password, passphrase, PIN, CVV/CVC/security code, one-time or verification code", and the same in German, French
+  // and
+  // Spanish.
+  const SECRET_WORDS = [
+    "pass ?words?|pass ?phrases?|pass ?codes?|pin(?:[ -]?(?:code|number))?|cvv2?|cvc2?|csc|cvn|(?:card )?security codes?",
+    "one[ -]time(?: ?(?:code|password|pin))?|verification codes?|authentication codes?|otp|2fa code",
+    "passwort|kennwort|prüfziffer|sicherheitscode|mot de passe|code de vérification|contraseña|código de verificación",
+  ];
+  const SECRET_LABEL = new RegExp(`(?<![\\p{L}\\p{N}])(?:${SECRET_WORDS.join("|")})(?![\\p{L}\\p{N}])`, "iu");
+  const HOLDS_VALUE = new Set(["input", "textarea", "select"]);
+  const wasPassword = new WeakSet();
+
+  // "Show password" turns a password field into a text field. It stays a secret.
+  function isSecret(el, label) {
+    if (el.localName === "input" && el.type === "password") {
+      wasPassword.add(el);
+      return true;
+    }
+    if (!HOLDS_VALUE.has(el.localName) || !roles.typable(el, roles.roleOf(el))) {
+      return false;
+    }
+    const tokens = (el.getAttribute("autocomplete") ?? "").toLowerCase().split(/\s+/);
+    return (
+      wasPassword.has(el) ||
+      tokens.some((token) => SECRET_TOKENS.has(token)) ||
+      SECRET_LABEL.test(label) ||
+      SECRET_LABEL.test(el.getAttribute("placeholder") ?? "")
+    );
+  }
+
+  function plainValueOf(el) {
+    if (HOLDS_VALUE.has(el.localName)) {
+      return el.value;
+    }
+    return roles.isEditable(el) ? (el.innerText ?? "").trim() : "";
+  }
+
+  function valueOf(el, secret) {
+    const value = plainValueOf(el);
+    return secret && value !== "" ? MASK : value;
+  }
+
+  const isToggle = (el) => el.localName === "input" && (el.type === "checkbox" || el.type === "radio");
+
+  function stateOf(el) {
+    if (isToggle(el)) {
+      return el.checked;
+    }
+    for (const name of ["aria-checked", "aria-selected", "aria-pressed"]) {
+      const value = el.getAttribute(name);
+      if (value !== null) {
+        return value === "mixed" ? "mixed" : value === "true";
+      }
+    }
+    return undefined;
+  }
+
+  function isOn(el) {
+    return isToggle(el)
+      ? el.checked
+      : ["aria-checked", "aria-selected", "aria-pressed"].some((name) => el.getAttribute(name) === "true");
+  }
+
+  function expandedOf(el) {
+    const value = el.getAttribute("aria-expanded");
+    return value === null ? undefined : value === "true";
+  }
+
+  const isDisabled = (el) => el.matches(":disabled") || tree.closest(el, '[aria-disabled="true"]') !== null;
+  const isReadOnly = (el) => el.readOnly === true || el.getAttribute("aria-readonly") === "true";
+  const isRequired = (el) => el.required === true || el.getAttribute("aria-required") === "true";
+
+  function isSubmit(el) {
+    return (
+      (el.localName === "button" || el.localName === "input") && Boolean(el.form) && (el.type === "submit" || el.type === "image")
+    );
+  }
+
+  const optionDisabled = (option) => option.disabled || option.closest("optgroup")?.disabled === true;
+  const optionsOf = (el) => Array.from(el.options).filter((option) => !optionDisabled(option));
+
+  // Which options are chosen, by position: a guard must differ when another one is, even one with the same value.
+  const chosenOf = (el) => (el.localName === "select" ? Array.from(el.selectedOptions, (option) => option.index).join(",") : "");
+
+  function assistsOf(el, role) {
+    if (!roles.typable(el, role)) {
+      return { autocomplete: false, picker: false };
+    }
+    const attribute = (name) => el.getAttribute(name);
+    return {
+      autocomplete:
+        ["list", "both"].includes(attribute("aria-autocomplete")) || attribute("role") === "combobox" || Boolean(attribute("list")),
+      picker: ["dialog", "grid"].includes(attribute("aria-haspopup")) || el.hasAttribute("data-datepicker"),
+    };
+  }
+
+  const DATE_FORMAT = /(?<![\p{L}\p{N}])(DD|MM|YYYY)([./-])(DD|MM)\2(YYYY|DD)(?![\p{L}\p{N}])/u;
+
+  // French writes jour and année, German Tag and Jahr.
+  function dateFormatIn(text) {
+    const english = text
+      .toUpperCase()
+      .replace(/JJJJ|AAAA/g, "YYYY")
+      .replace(/JJ|TT/g, "DD");
+    const found = DATE_FORMAT.exec(english);
+    return found !== null && new Set([found[1], found[3], found[4]]).size === 3 ? found[0] : undefined;
+  }
+
+  function dateFormatOf(el, label) {
+    if (el.localName === "input" && el.type === "date") {
+      return "YYYY-MM-DD";
+    }
+    const texts = [el.getAttribute("placeholder"), el.getAttribute("data-format"), label];
+    return texts.map((text) => dateFormatIn(words.clean(text ?? ""))).find((format) => format !== undefined);
+  }
+
+  return {
+    MASK,
+    isSecret,
+    plainValueOf,
+    valueOf,
+    isToggle,
+    stateOf,
+    isOn,
+    expandedOf,
+    isDisabled,
+    isReadOnly,
+    isRequired,
+    isSubmit,
+    optionsOf,
+    chosenOf,
+    assistsOf,
+    dateFormatOf,
+  };
+});

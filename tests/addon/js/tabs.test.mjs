@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { background, Clock, DOCUMENT, protocol, rest, Signal } from "./support.mjs";
+
+const { createTabs, onlyFragmentDiffers } = await background("tabs");
+
+function set() {
+  const clock = new Clock();
+  const known = new Map([[7, { id: 7, url: "https://a.example/", title: "A", active: true, status: "complete", windowId: 1 }]]);
+  const told = [];
+  const docs = new Map();
+  const browser = {
+    tabs: {
+      onCreated: new Signal(),
+      onUpdated: new Signal(),
+      onActivated: new Signal(),
+      onRemoved: new Signal(),
+      async get(id) {
+        if (!known.has(id)) {
+          throw new Error("Invalid tab ID");
+        }
+        return { ...known.get(id) };
+      },
+      query: async () => [...known.values()],
+      async create({ url, active }) {
+        known.set(8, { id: 8, url: "about:blank", title: "", active, status: "loading", windowId: 1 });
+        browser.wanted = url;
+        return { ...known.get(8) };
+      },
+      async update(id, { url }) {
+        browser.wanted = url;
+        Object.assign(known.get(id), { status: "loading" });
+      },
+      async remove(id) {
+        known.delete(id);
+        browser.tabs.onRemoved.fire(id);
+      },
+    },
+    windows: { update: async () => {} },
+  };
+  const documents = { top: (id) => docs.get(id) ?? null };
+  const notify = (method, params) => told.push([method, params]);
+  const tabs = createTabs({ browser, documents, notify, limits: protocol.limits, platform: clock.platform });
+  tabs.listen();
+  const controller = new AbortController();
+  const call = { signal: controller.signal, left: () => 1000 };
+  const run = (method, params) => {
+    const state = {};
+    tabs.handlers[method](params, call).then(
+      (result) => {
+        state.result = result;
+      },
+      (fault) => {
+        state.fault = fault;
+      },
+    );
+    return state;
+  };
+  const arrive = (id, url, born = clock.time) => {
+    const doc = { tab: id, frame: 0, document: DOCUMENT, url, born };
+    docs.set(id, doc);
+    tabs.here(doc);
+  };
+  return { clock, known, told, browser, run, arrive, controller, tabs };
+}
+
+test("a tab arrives when a document that is younger than the order says hello", async () => {
+  const { run, arrive, known, clock } = set();
+  const going = run("tab.goto", { tab: 7, url: "https://b.example" });
+  await rest();
+  arrive(7, "https://old.example/", clock.time - 500);
+  await rest();
+  assert.deepEqual(going, {});
+  arrive(7, "https://b.example/");
+  await clock.pass(50);
+  assert.deepEqual(going, {}, "Firefox still tells the old address");
+  Object.assign(known.get(7), { url: "https://b.example/" });
+  await clock.pass(10);
+  assert.deepEqual(going.result.tab, {
+    tab: 7,
+    url: "https://b.example/",
+    title: "A",
+    active: true,
+    status: "loading",
+    window: 1,
+    document: DOCUMENT,
+  });
+});
+
+test("loading that ends without a hello has failed, after a while", async () => {
+  const { run, browser, known, clock } = set();
+  const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
+  await rest();
+  Object.assign(known.get(7), { status: "complete" });
+  browser.tabs.onUpdated.fire(7);
+  await clock.pass(499);
+  assert.deepEqual(going, {});
+  await clock.pass(1);
+  assert.equal(going.fault.code, "navigation-failed");
+});
+
+test("a new tab that does not arrive is closed again", async () => {
+  const { run, known, controller } = set();
+  const opening = run("tab.open", { url: "https://b.example/", active: true });
+  await rest();
+  assert.ok(known.has(8));
+  controller.abort(Object.assign(new Error("late"), { code: "timeout" }));
+  await rest();
+  assert.equal(opening.fault.code, "timeout");
+  assert.ok(!known.has(8));
+});
+
+test("a tab that is closed on its way is said to be", async () => {
+  const { run, browser } = set();
+  const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
+  await rest();
+  await browser.tabs.remove(7);
+  await rest();
+  assert.equal(going.fault.code, "no-tab");
+});
+
+for (const url of [
+  "file:///etc/passwd",
+  "javascript:alert(1)",
+  "about:config",
+  "moz-extension://x/",
+  "no address",
+  "data:text/html,x",
+]) {
+  test(`an address is refused before Firefox sees it: ${url}`, async () => {
+    const { run, browser } = set();
+    const going = run("tab.goto", { tab: 7, url });
+    const opening = run("tab.open", { url, active: false });
+    await rest();
+    assert.deepEqual([going.fault.code, opening.fault.code], ["illegal-url", "illegal-url"]);
+    assert.equal(browser.wanted, undefined);
+  });
+}
+
+test("only the part after # differs", () => {
+  assert.ok(onlyFragmentDiffers("https://a/x", "https://a/x#y"));
+  assert.ok(onlyFragmentDiffers("https://a/x#z", "https://a/x#y"));
+  assert.ok(!onlyFragmentDiffers("https://a/x#z", "https://a/x"));
+  assert.ok(!onlyFragmentDiffers("https://a/x", "https://a/y#x"));
+  assert.ok(!onlyFragmentDiffers(undefined, "https://a/y#x"));
+});
+
+test("many changes at once are told once", async () => {
+  const { browser, told, clock } = set();
+  for (let n = 0; n < 50; n += 1) {
+    browser.tabs.onUpdated.fire(7);
+  }
+  await clock.pass(20);
+  assert.deepEqual(
+    told.map(([method]) => method),
+    ["tab.changed"],
+  );
+  await browser.tabs.remove(7);
+  assert.deepEqual(told.at(-1), ["tab.removed", { tab: 7 }]);
+});
