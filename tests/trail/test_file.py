@@ -7,6 +7,9 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -204,14 +207,36 @@ async def test_a_path_that_cannot_be_a_trail_is_refused_and_named(tmp_path: Path
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-async def test_a_file_that_is_not_writable_is_refused(path: Path, key: TrailKey) -> None:
-    """T41."""
-    path.write_bytes(b"")
-    path.chmod(0o400)
-    async with open_trail(path, key=key) as trail:
-        with pytest.raises(StoreError, match="cannot be opened"):
+WITHOUT_RIGHTS = """
+import os, sys, trio
+from foxloop_trio.trail import StoreError, TrailKey, open_trail
+import concurrent.futures, tempfile  # whatever is loaded late is loaded before the rights go
+
+async def main():
+    async with open_trail(sys.argv[1], key=TrailKey(b"k" * 32)) as trail:
+        try:
             await trail.append(actor="a", kind="k")
+        except StoreError as error:
+            print(error)
+
+if os.geteuid() == 0:
+    os.setuid(65534)  # root may write anywhere; nobody may not
+trio.run(main)
+"""
+
+
+def test_a_file_that_is_not_writable_is_refused() -> None:
+    """T41, as a user who may read the file and no more."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        path = Path(folder, "trail.jsonl")
+        path.write_bytes(b"")
+        path.chmod(0o444)
+        child = subprocess.run(
+            [sys.executable, "-c", WITHOUT_RIGHTS, str(path)], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert f"{path} cannot be opened" in child.stdout.replace("'", ""), child
+        assert path.read_bytes() == b""
 
 
 async def test_a_relative_path_keeps_its_meaning(tmp_path: Path, key: TrailKey, monkeypatch: pytest.MonkeyPatch, fill: Any) -> None:
