@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import socket
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import trio
 
 from foxloop_trio.testing import Leftovers
+
+LIMIT = 120.0
+"""Seconds of real time that an async test may take before it is cancelled: far over what any takes, far under a hung run. A fixture
+cannot do this, since pytest-trio runs no async fixture that a test does not ask for by name."""
+SHORT_LIMIT = 10.0
+"""The same for tests over plain sockets, which take under one second."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Bound every async test, but those that run on a mock clock, where a hang shows at once."""
+    for item in items:
+        if not isinstance(item, pytest.Function) or not inspect.iscoroutinefunction(item.obj):
+            continue
+        if not {"autojump_clock", "mock_clock"} & set(item.fixturenames):
+            short = {"channel", "contracts"} & set(item.path.parts)
+            item.obj = _bounded(item.obj, SHORT_LIMIT if short else LIMIT)
+
+
+def _bounded(test: Callable[..., Awaitable[None]], seconds: float) -> Callable[..., Awaitable[None]]:
+    @functools.wraps(test)
+    async def bounded(*args: Any, **kwargs: Any) -> None:
+        with trio.fail_after(seconds):
+            await test(*args, **kwargs)
+
+    return bounded
 
 
 @pytest.fixture
