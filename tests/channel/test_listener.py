@@ -24,12 +24,6 @@ ORIGIN = "moz-extension://11111111-2222-4333-8444-555555555555"
 REFUSAL = b"HTTP/1.1 403 \r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
-@pytest.fixture(autouse=True)
-async def bounded(limit: float) -> AsyncIterator[None]:
-    with trio.fail_after(limit):
-        yield
-
-
 @pytest.fixture
 async def listener() -> AsyncIterator[Listener]:
     async with open_listener(token=TOKEN, origin=ORIGIN) as found:
@@ -319,19 +313,18 @@ async def test_a_peer_that_left_before_it_was_accepted_is_skipped(listener: List
 
 async def test_of_peers_that_nobody_accepts_the_oldest_is_closed(listener: Listener) -> None:
     """Bounded; the newest is the add-on that lives."""
-    async with addon(listener) as oldest:
-        async with trio.open_nursery() as nursery:
+    async with addon(listener) as oldest, trio.open_nursery() as nursery:
 
-            async def come() -> None:
-                async with addon(listener):
-                    await trio.sleep_forever()
+        async def come() -> None:
+            async with addon(listener):
+                await trio.sleep_forever()
 
-            for _ in range(MAX_WAITING):
-                nursery.start_soon(come)
-            with pytest.raises(ChannelBroken, match="code 1013"):
-                await oldest.receive_text()
-            assert MAX_WAITING == listener.statistics().waiting
-            nursery.cancel_scope.cancel()
+        for _ in range(MAX_WAITING):
+            nursery.start_soon(come)
+        with pytest.raises(ChannelBroken, match="code 1013"):
+            await oldest.receive_text()
+        assert MAX_WAITING == listener.statistics().waiting
+        nursery.cancel_scope.cancel()
 
 
 async def test_leaving_the_listener_closes_every_connection_in_order() -> None:
@@ -385,15 +378,14 @@ async def test_a_session_can_still_talk_when_everything_around_is_cancelled() ->
 
 async def test_a_waiting_accept_is_woken_by_the_end() -> None:
     """Nobody waits for peers that cannot come."""
-    async with trio.open_nursery() as nursery:
-        async with open_listener(token=TOKEN, origin=ORIGIN) as listener:
+    async with trio.open_nursery() as nursery, open_listener(token=TOKEN, origin=ORIGIN) as listener:
 
-            async def wait() -> None:
-                with pytest.raises(ChannelClosed):
-                    await listener.accept()
+        async def wait() -> None:
+            with pytest.raises(ChannelClosed):
+                await listener.accept()
 
-            nursery.start_soon(wait)
-            await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(wait)
+        await trio.testing.wait_all_tasks_blocked()
 
 
 async def test_a_listener_cancelled_at_every_checkpoint_of_its_start_leaves_no_port_open() -> None:

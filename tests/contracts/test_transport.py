@@ -72,14 +72,15 @@ async def _socket() -> AsyncIterator[Pair]:
 @pytest.fixture(params=[_memory, _stream, _socket], ids=["memory", "stream", "socket"])
 def open_pair(request: Any) -> OpenPair:
     """Opens two joined transports of one kind; the first is the runtime's."""
-    found: OpenPair = request.param
-    return found
+    open_one: OpenPair = request.param
 
+    @asynccontextmanager
+    async def bounded() -> AsyncIterator[Pair]:
+        with trio.fail_after(LIMIT):
+            async with open_one() as pair:
+                yield pair
 
-@pytest.fixture(autouse=True)
-async def bounded() -> AsyncIterator[None]:
-    with trio.fail_after(LIMIT):
-        yield
+    return bounded
 
 
 async def send_all(transport: Transport, texts: list[str]) -> None:
