@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from .actions import ToolOutput
+from .errors import UsageError
 from .ports import Ids, Message
 
 __all__ = [
@@ -73,8 +74,14 @@ class _Named(Protocol):
 
 
 def new_nonce(ids: Ids | None = None) -> str:
-    """A fresh nonce for one run: 8 random bytes as 16 lowercase hex digits, from the system's secure source or from `ids`."""
-    return (os.urandom(_NONCE_BYTES) if ids is None else ids(_NONCE_BYTES, "nonce")).hex()
+    """A fresh nonce for one run: 8 random bytes as 16 lowercase hex digits, from the system's secure source or from `ids`.
+
+    Raises UsageError when `ids` gives anything else: with a short nonce, outside text could guess the markers.
+    """
+    raw: object = os.urandom(_NONCE_BYTES) if ids is None else ids(_NONCE_BYTES, "nonce")
+    if not isinstance(raw, bytes) or len(raw) != _NONCE_BYTES:
+        raise UsageError(f"ids({_NONCE_BYTES}, 'nonce') must return {_NONCE_BYTES} bytes")
+    return raw.hex()
 
 
 def opening_marker(nonce: str) -> str:
@@ -224,16 +231,28 @@ FINISH_TOOL: Final[Mapping[str, Any]] = MappingProxyType(
 
 
 def tool_definitions(tools: Iterable[_Named] | Mapping[str, _Named]) -> list[dict[str, Any]]:
-    """The tools in the chat-completions shape, in the order given, then the built-in ``finish``."""
+    """The tools in the chat-completions shape, in the order given, then the built-in ``finish``.
+
+    Plain JSON of the caller's own: a planner that edits its definitions changes neither the tools' schemas nor `FINISH_TOOL`.
+    """
     named = tools.values() if isinstance(tools, Mapping) else tools
     definitions = [
         {
             "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+            "function": {"name": tool.name, "description": tool.description, "parameters": _plain(tool.parameters)},
         }
         for tool in named
     ]
-    return [*definitions, {"type": "function", "function": dict(FINISH_TOOL["function"])}]
+    return [*definitions, _plain(FINISH_TOOL)]
+
+
+def _plain(value: Any) -> Any:
+    """A deep copy of JSON in ordinary dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value
 
 
 # --- sentences of results that are not a tool's own ----------------------------------------------------------------------------
@@ -263,8 +282,19 @@ def skipped_over_limit(limit: int) -> str:
 
 
 def unknown_tool(name: str, names: Iterable[str]) -> str:
-    """`name` is what the planner wrote, shown up to 64 characters; `names` are all callable names, ``finish`` included."""
-    return f"There is no tool {cut(' '.join(name.split()), 64)!r}. The tools are: {', '.join(names)}."
+    """`name` is what the planner wrote, shown up to 64 characters; `names` are all callable names, ``finish`` last.
+
+    Names that would not fit a summary are counted instead, but never the last, which is the way out.
+    """
+    words = f"There is no tool {cut(' '.join(name.split()), 64)!r}. The tools are: "
+    *others, last = names
+    room = LIMITS["summary"] - len(words) - len(last) - len("1000000 more, .")
+    shown = 0
+    while shown < len(others) and room >= len(others[shown]) + 2:
+        room -= len(others[shown]) + 2
+        shown += 1
+    listed = others[:shown] if shown == len(others) else [*others[:shown], f"{len(others) - shown} more"]
+    return f"{words}{', '.join([*listed, last])}."
 
 
 def timed_out(seconds: float) -> str:

@@ -9,11 +9,14 @@ a fixture is first used.
 * `tab`: a fresh tab of it, in front, on a page with nothing on it; closed afterwards.
 
 Both are for Trio tests (pytest-trio), and for the real clock: with `autojump_clock` the time would jump while Firefox works.
+
+It also sees to it that a Ctrl-C ends the run, and with it Firefox. Out of a nursery it comes in a group, which pytest takes for one
+more failed test and goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,6 +27,17 @@ if TYPE_CHECKING:
     from .testing._firefox_keeper import FirefoxKeeper
 
 __all__ = ["firefox", "tab"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """A Ctrl-C in a group is a Ctrl-C. (pytest-trio sets up and tears down its fixtures in here too.)"""
+    try:
+        return (yield)
+    except BaseExceptionGroup as group:
+        if group.subgroup(KeyboardInterrupt) is not None:
+            raise KeyboardInterrupt from group
+        raise
 
 
 @pytest.fixture(scope="session")

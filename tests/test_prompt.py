@@ -1,5 +1,6 @@
 """The words that a planner reads, and how outside text is kept apart from them."""
 
+import copy
 import tracemalloc
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from foxloop_trio import prompt
 from foxloop_trio.actions import ToolOutput
+from foxloop_trio.errors import UsageError
 from foxloop_trio.prompt import LIMITS, fit_history, goal_message, planner_prompt, result_text, tool_definitions
 from foxloop_trio.tools import Tool
 
@@ -236,6 +238,46 @@ def test_tool_definitions_keep_the_order_and_end_with_finish():
     assert finish["parameters"]["properties"]["summary"]["type"] == "string"
     assert "verified" in finish["description"]
     assert tool_definitions({tool.name: tool for tool in tools}) == definitions
+
+
+def test_what_is_done_to_the_definitions_changes_neither_the_tools_nor_the_next_definitions():
+    """Adapters edit what they send, and a planner is not trusted: no schema that judges arguments may be within its reach."""
+
+    async def run(args, ctx):
+        raise AssertionError
+
+    schema = {"type": "object", "properties": {"text": {"type": "string", "examples": ["a"]}}, "required": ["text"]}
+    tool = Tool(name="note", description="", parameters=schema, scope="fill", domain="a.test", run=run)
+    before = copy.deepcopy(tool_definitions([tool]))
+    for definition in tool_definitions([tool]):
+        parameters = definition["function"]["parameters"]
+        parameters["properties"]["evil"] = {"type": "string"}
+        next(iter(parameters["properties"].values()))["type"] = "integer"
+        parameters["required"].clear()
+        definition["function"]["name"] = "other"
+    assert tool_definitions([tool]) == before
+    assert "evil" in tool.args_problem({"text": "a", "evil": "b"})
+    assert "text" in tool.args_problem({})
+
+
+@pytest.mark.parametrize("raw", [b"", b"1234567", b"123456789", "12345678", None])
+def test_a_source_of_ids_that_gives_no_nonce_is_refused(raw):
+    """With an empty nonce every page could write the markers, and every argument would seem to hold one."""
+    with pytest.raises(UsageError, match="8 bytes"):
+        prompt.new_nonce(lambda nbytes, purpose: raw)
+
+
+def test_finish_is_named_to_the_planner_however_many_tools_there_are():
+    """The list is cut in its middle, so the whole sentence fits the summary and the way out is in it."""
+    few = prompt.unknown_tool("x", ["a", "finish"])
+    assert few.endswith("The tools are: a, finish.")
+    names = [f"a_tool_with_a_rather_long_name_{number}" for number in range(200)]
+    many = prompt.unknown_tool("x" * 100, [*names, "finish"])
+    assert len(many) <= LIMITS["summary"]
+    assert many.startswith("There is no tool")
+    shown = sum(f"{name}," in many for name in names)
+    assert 40 < shown < 200
+    assert many.endswith(f", {200 - shown} more, finish.")
 
 
 def test_the_sentences_name_what_they_must():

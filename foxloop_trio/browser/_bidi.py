@@ -190,11 +190,11 @@ class BiDi:
 
 
 async def _open_stream(url: str) -> trio.SocketStream:
-    where = urlsplit(url)
     try:
+        where = urlsplit(url)
         with trio.fail_after(CONNECT_SECONDS):
             return await trio.open_tcp_stream(str(where.hostname), where.port or 80)
-    except (OSError, trio.TooSlowError) as error:
+    except (OSError, ValueError, trio.TooSlowError) as error:  # ValueError: no such port
         raise _no_connection(url, error) from error
 
 

@@ -154,15 +154,26 @@ def _order(options: LaunchOptions, found: FoundFirefox, uuids: Mapping[str, str]
     argv = [os.path.abspath(found.path), "--remote-debugging-port=0", "--profile", PLACEHOLDER, "--no-remote"]
     if options.headless:
         argv.insert(1, "--headless")
+    home = _home()
+    # No crash reporter. Its helper process comes up all the same, in a session of its own; the supervisor ends that too.
+    env = {"MOZ_CRASHREPORTER_DISABLE": "1"}
+    if home is None or not os.access(home, os.W_OK):
+        env["HOME"] = PLACEHOLDER  # without a home to write to, as service accounts have, Firefox waits for ever and says nothing
     return ProcessOrder(
         argv=tuple(argv),
-        # No crash reporter. Its helper process comes up all the same, in a session of its own; the supervisor ends that too.
-        env={"MOZ_CRASHREPORTER_DISABLE": "1", **options.env},
+        env={**env, **options.env},
         prefs=launch_prefs(uuids, options.prefs),
         profile=options.profile,
-        profile_parent=found.profile_parent(Path.home()),
+        profile_parent=found.profile_parent(home or Path("/")),
         grace=0.0 if options.profile is None else GIVEN_PROFILE_GRACE,
     )
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # no HOME, and an account without a name
+        return None
 
 
 def _checked_profile(profile: str | os.PathLike[str] | None) -> Path | None:

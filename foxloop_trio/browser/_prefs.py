@@ -37,6 +37,8 @@ OURS: Final[dict[str, Pref]] = {
     "dom.min_background_timeout_value": 4,
     "dom.min_background_timeout_value_without_budget_throttling": 4,
     "dom.timeout.enable_budget_timer_throttling": False,
+    # Nobody is there to answer whether a page may be left. Firefox asks only after a trusted input, so acts see no difference.
+    "dom.disable_beforeunload": True,
     # Media may play without a person's click.
     "media.autoplay.default": 0,
     "media.autoplay.blocking_policy": 0,

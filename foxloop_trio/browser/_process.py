@@ -24,14 +24,15 @@ import trio
 
 from ..errors import BrowserError
 from ._service import one_error
-from ._supervisor import PLACEHOLDER
+from ._supervisor import PLACEHOLDER, TAIL_LINES
 
 __all__ = ["PLACEHOLDER", "PROFILE_PREFIX", "FirefoxProcess", "ProcessOrder", "open_firefox_process"]
 
 PROFILE_PREFIX: Final = "foxloop-trio-"
 SUPERVISOR: Final = Path(__file__).with_name("_supervisor.py")
 BIDI_MARKER: Final = "WebDriver BiDi listening on "
-BIDI_ADDRESS: Final = re.compile(re.escape(BIDI_MARKER) + r"(ws://\S+)")
+BIDI_ADDRESS: Final = re.compile(re.escape(BIDI_MARKER) + r"(ws://(?:127\.0\.0\.1|localhost|\[::1\]):[0-9]{1,5})(?![0-9])")
+"""Loopback only: a program that is no Firefox must not send us anywhere else."""
 END_SECONDS: Final = 8.0
 """From closing the lifeline to the supervisor's exit: its own limits (grace, 2 s for orphans, 2 s for the profile) and some
 room.
@@ -43,7 +44,7 @@ WORDS_IN_ERRORS: Final = 5
 
 @attrs.frozen(kw_only=True)
 class ProcessOrder:
-    """What to start. ``@PROFILE@`` in `argv` and `prefs` stands for the profile's path.
+    """What to start. ``@PROFILE@`` in `argv`, `env` and `prefs` stands for the profile's path.
 
     `profile` None makes a temporary folder under `profile_parent` (None: the system's), mode 0700, and removes it afterwards.
     `grace` is the time in seconds between SIGTERM and SIGKILL when Firefox has to be ended; 0 kills at once.
@@ -116,7 +117,7 @@ class FirefoxProcess:
         self._supervisor = supervisor
         self._temporary = True
         self._failure: str | None = None
-        self._words: deque[str] = deque(maxlen=20)
+        self._words: deque[str] = deque(maxlen=TAIL_LINES)
         self._bidi_url: str | None = None
         self._started = trio.Event()
         self._listening = trio.Event()
@@ -211,7 +212,7 @@ class FirefoxProcess:
                 self._mark_exited()
             case {"event": "exit", "code": code, "tail": tail}:
                 self.exit_code = code
-                self._words.extend(tail)
+                self._words = deque(tail, maxlen=TAIL_LINES)  # the last lines of all, those that were told before among them
                 self._mark_exited()
             case {"event": "done"}:
                 self._done = True

@@ -9,10 +9,10 @@ Run as ``python -I -S _supervisor.py``: standard library only, nothing of foxloo
   the marker), ``failed`` (error), ``exit`` (code, last lines), ``done`` (left: whether something could not be removed).
 * It runs in a session of its own, so that a Ctrl-C in the terminal does not reach it, and Firefox runs in another.
 
-The order: ``{"argv", "env", "profile", "parent", "prefix", "prefs", "marker", "grace"}``. ``@PROFILE@`` in `argv` and `prefs`
-stands for the profile's path. With `profile` null a folder is made (and removed) here and not by our caller, who might die in
-between; a given profile is kept, and its ``user.js`` is put back. `grace` is how many seconds lie between SIGTERM and SIGKILL; 0
-kills at once.
+The order: ``{"argv", "env", "profile", "parent", "prefix", "prefs", "marker", "grace"}``. ``@PROFILE@`` in `argv`, `env` and
+`prefs` stands for the profile's path. With `profile` null a folder is made (and removed) here and not by our caller, who might die
+in between; a given profile is kept, and its ``user.js`` is put back. `grace` is how many seconds lie between SIGTERM and SIGKILL;
+0 kills at once.
 
 Measured with Firefox 153: SIGTERM and SIGKILL to the group both take 40 ms, and SIGTERM is no clean shutdown either.
 """
@@ -22,6 +22,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import selectors
 import shutil
 import signal
@@ -43,6 +44,9 @@ TAIL_LINES = 20
 POLL_SECONDS = 1.0  # how often the parent's pid is looked at, for a lifeline that a forked child of ours still holds open
 REAP_SECONDS = 2.0  # for what Firefox left: its crash helper lives 0.1 s longer than Firefox
 REMOVE_SECONDS = 2.0  # for a profile that a dying process still writes into
+BEGIN = b"\n// foxloop-trio: from here on, until it ends Firefox\n"
+END = b"// foxloop-trio: to here\n"
+OURS = re.compile(re.escape(BEGIN) + b".*?" + re.escape(END), re.DOTALL)
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -94,11 +98,14 @@ class Profile:
 
     def write_prefs(self, prefs: dict[str, Any]) -> None:
         with contextlib.suppress(FileNotFoundError):
-            self.before = self.user_js.read_bytes()
+            found = self.user_js.read_bytes()
+            # Ours may be in it: of another launch with this profile, or of one that was killed with its supervisor.
+            self.before = OURS.sub(b"", found)
+            if self.before == b"" != found:
+                self.before = None
         lines = [f"user_pref({json.dumps(name)}, {json.dumps(self.fill(value))});" for name, value in prefs.items()]
-        self.user_js.write_bytes(
-            (self.before or b"") + b"\n" + "\n".join(lines).encode() + b"\n"
-        )  # the last of two equal names wins
+        # The last of two equal names wins.
+        self.user_js.write_bytes((self.before or b"") + BEGIN + "\n".join(lines).encode() + b"\n" + END)
 
     def fill(self, value: Any) -> Any:
         return value.replace(PLACEHOLDER, str(self.path)) if isinstance(value, str) else value
@@ -129,7 +136,7 @@ class Firefox:
         self.tail: deque[str] = deque(maxlen=TAIL_LINES)
         self.process = subprocess.Popen(
             [profile.fill(word) for word in order["argv"]],
-            env={**os.environ, **order["env"]},
+            env={**os.environ, **{name: profile.fill(value) for name, value in order["env"].items()}},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -164,13 +171,16 @@ class Firefox:
         *lines, self.buffer = (self.buffer + chunk).split(b"\n")
         self.buffer = self.buffer[-MAX_LINE_CHARS:]
         for raw in lines:
-            line = raw.decode("utf-8", "replace").rstrip()[:MAX_LINE_CHARS]
-            self.tail.append(line)
-            found = self.marker in line
-            if self.forwarded is not None and (found or self.forwarded < MAX_FORWARDED_LINES):
-                report("stderr", line=line)
-                self.forwarded = None if found else self.forwarded + 1
+            self.take_line(raw)
         return bool(chunk)
+
+    def take_line(self, raw: bytes) -> None:
+        line = raw.decode("utf-8", "replace").rstrip()[:MAX_LINE_CHARS]
+        self.tail.append(line)
+        found = self.marker in line
+        if self.forwarded is not None and (found or self.forwarded < MAX_FORWARDED_LINES):
+            report("stderr", line=line)
+            self.forwarded = None if found else self.forwarded + 1
 
     def end(self) -> int:
         """End the whole group, then whatever else came to us; returns Firefox's exit code, negative for a signal."""
@@ -228,6 +238,7 @@ def watch(firefox: Firefox, parent: int, wake: int) -> None:
                 raise LifelineCut
         while firefox.drain():  # its last words
             pass
+        firefox.take_line(firefox.buffer)  # also when it did not come to end the line
 
 
 def main() -> int:

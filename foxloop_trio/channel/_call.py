@@ -47,7 +47,8 @@ class Call:
         self._sent_at: float | None = None
         self._started = False
         self._cancel_asked = False
-        self._done = trio.Event()
+        self._abandoned = False
+        self._over = trio.Event()  # answered, failed, taken back or abandoned: nothing more will come
         self._result: dict[str, Any] | None = None
         self._failure: Callable[[], ChannelError] | None = None
         self._on_sent = trio.Event()
@@ -84,7 +85,7 @@ class Call:
     @property
     def done(self) -> bool:
         """Whether the outcome is known."""
-        return self._done.is_set()
+        return self._over.is_set() and not self._abandoned
 
     async def wait_sent(self) -> None:
         """Wait until it is sent, or will never be."""
@@ -95,11 +96,13 @@ class Call:
 
         Raises `RemoteCallError` (the add-on answered with an error), `CallTimeout` (no answer before the deadline),
         RemoteProtocolError (an answer of the wrong shape, or the peer broke the protocol), ChannelBroken (the connection was lost),
-        ChannelClosed (we closed it), LocalProtocolError (the request was too large). When it raises CallTimeout or is cancelled,
-        the call is still open: follow with `cancel` or `abandon`.
+        ChannelClosed (we closed it), LocalProtocolError (the request was too large), ChannelError (``withdrawn`` or ``abandoned``,
+        by somebody else). When it raises CallTimeout or is cancelled, the call is still open: follow with `cancel` or `abandon`.
         """
         with trio.CancelScope(deadline=self._deadline):
-            await self._done.wait()
+            await self._over.wait()
+        if self._abandoned:
+            raise ChannelError(f"{self.method}: was abandoned, its answer is not known", code="abandoned")
         if not self.done:
             self._withdraw()
             words = "no answer before the deadline" if self.sent else "could not be sent before the deadline"
@@ -118,19 +121,19 @@ class Call:
         if not grace >= 0:
             raise UsageError(f"cancel: grace must be at least 0 seconds, not {grace!r}")
         if not self.done and not self._withdraw():
-            self._ask_to_cancel()
+            self.ask_to_cancel()
             with trio.move_on_after(grace, shield=True):
-                await self._done.wait()
+                await self._over.wait()
             if not self.done:
-                self._host.abandon(self)
+                self._give_up()
                 return None
         return self._outcome() if self.sent else None
 
     def abandon(self) -> None:
         """Nobody wants the answer: take the call back, or ask the add-on to stop and drop what it answers. Idempotent."""
         if not self.done and not self._withdraw():
-            self._ask_to_cancel()
-            self._host.abandon(self)
+            self.ask_to_cancel()
+            self._give_up()
 
     # For the session
 
@@ -151,11 +154,17 @@ class Call:
 
     def settle(self, *, result: dict[str, Any] | None = None, failure: Callable[[], ChannelError] | None = None) -> None:
         """The outcome is known; only the first counts. `failure` makes a fresh exception for each who waits."""
-        if not self.done:
+        if not self._over.is_set():
             self._result = result
             self._failure = failure
-            self._done.set()
+            self._over.set()
             self._on_sent.set()
+
+    def ask_to_cancel(self) -> None:
+        """Ask the add-on to stop it, once."""
+        if not self._cancel_asked:
+            self._cancel_asked = True
+            self._host.ask_to_cancel(self)
 
     # Helpers
 
@@ -166,10 +175,12 @@ class Call:
         self.settle(failure=lambda: ChannelError(f"{self.method}: was taken back before it was sent", code="withdrawn"))
         return True
 
-    def _ask_to_cancel(self) -> None:
-        if not self._cancel_asked:
-            self._cancel_asked = True
-            self._host.ask_to_cancel(self)
+    def _give_up(self) -> None:
+        """Its answer is late from now on, and whoever still waits for it is woken."""
+        if not self._over.is_set():
+            self._host.abandon(self)
+            self._abandoned = True
+            self._over.set()
 
     def _outcome(self) -> dict[str, Any]:
         if self._failure is not None:

@@ -13,7 +13,7 @@ import attrs
 import trio
 
 from .. import wire
-from ..errors import ChannelBroken, ChannelError, RemoteProtocolError
+from ..errors import ChannelBroken, ChannelClosed, RemoteProtocolError
 from ..ports import Ids
 from ._transport import Transport
 
@@ -66,7 +66,7 @@ async def accept_hello(
     except RemoteProtocolError:
         await trio.sleep(REFUSAL_SECONDS)
         raise
-    except ChannelError as error:
+    except (ChannelBroken, ChannelClosed) as error:
         raise ChannelBroken("the peer went away before it said hello") from error
     finally:
         if peer is None:

@@ -29,7 +29,7 @@ import trio
 import trio_websocket
 
 from .. import wire
-from ..errors import BadOptionsError, ChannelBroken, ChannelClosed, ChannelError, RemoteProtocolError, UsageError
+from ..errors import BadOptionsError, ChannelBroken, ChannelClosed, RemoteProtocolError, UsageError
 from ..ports import Ids
 from ._guard import GuardedStream
 from ._hello import HELLO_SECONDS, Peer, accept_hello, system_ids
@@ -137,6 +137,9 @@ class Listener:
 
     async def handle(self, stream: trio.abc.Stream) -> None:
         """Serve one connection to its end. Raises nothing but Cancelled."""
+        if self._closed:
+            await trio.aclose_forcefully(stream)
+            return
         guard = GuardedStream(stream)
         try:
             async with trio.open_nursery() as nursery:
@@ -207,7 +210,7 @@ class Listener:
             )
         except ChannelBroken:
             return "vanished", None
-        except ChannelError as error:
+        except RemoteProtocolError as error:
             return error.code if error.code in ("no-hello", "too-large", "wrong-token") else "protocol", None
         guard.trust()
         return "", (transport, peer)
@@ -245,11 +248,17 @@ class Listener:
             await guard.wait_ended()
         finally:
             self._live.discard(transport)
+            # One that left must not push one that waits out of the queue.
+            if (transport, peer) in self._waiting:
+                self._waiting.remove((transport, peer))
 
     async def close(self) -> None:
-        """Close every connection in order, all at once and at most `CLOSE_SECONDS`, and wake who waits in `accept`."""
+        """Close every connection in order, all at once and at most `CLOSE_SECONDS`, and wake who waits in `accept`. Strangers are
+        cut: a goodbye to somebody who may not answer would hold us up."""
         self._closed = True
         self._arrived.unpark_all()
+        for guard in self._strangers:
+            guard.cut()
         async with trio.open_nursery() as nursery:
             for transport in list(self._live):
                 nursery.start_soon(transport.aclose, GOING_AWAY)
@@ -280,10 +289,10 @@ async def open_listener(
 
     The connections live in the listener, not in whoever accepted them: they outlive a cancel until the block is left.
 
-    Raises UsageError for a host that is not loopback, BadOptionsError for an unusable token, origin or limit, OSError when the port
-    is taken.
+    Raises UsageError for a host that is not loopback, BadOptionsError for an unusable token, origin, port or limit, OSError when
+    the port is taken.
     """
-    _check_options(token, origin, host, max_message_bytes)
+    _check_options(token, origin, host, port, max_message_bytes)
     sockets = await trio.open_tcp_listeners(port, host=host)
     listener = Listener(
         token=token,
@@ -312,7 +321,7 @@ async def _serve(listener: Listener, sockets: list[trio.SocketListener]) -> None
             pass  # closed by us, on the way out; the connections are closed after it
 
 
-def _check_options(token: str, origin: str, host: str, max_message_bytes: int) -> None:
+def _check_options(token: str, origin: str, host: str, port: int, max_message_bytes: int) -> None:
     try:
         loopback = ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -321,6 +330,10 @@ def _check_options(token: str, origin: str, host: str, max_message_bytes: int) -
         raise UsageError(f"open_listener: host {host!r} is no loopback address; use 127.0.0.1 or ::1")
     if len(token) < MIN_TOKEN_LENGTH:
         raise BadOptionsError(f"open_listener: the token has {len(token)} characters; use at least {MIN_TOKEN_LENGTH} random ones")
+    if token != wire.clean_text(token):
+        raise BadOptionsError("open_listener: the token has a lone surrogate, which has no UTF-8; use letters and digits")
+    if not 0 <= port <= 65535:
+        raise BadOptionsError(f"open_listener: port {port!r} is not between 0 and 65535")
     if not origin.isascii() or not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/\s]+", origin):
         raise BadOptionsError(f"open_listener: origin {origin!r} is not like moz-extension://UUID")
     if not wire.MAX_HELLO_BYTES <= max_message_bytes <= wire.MAX_MESSAGE_BYTES:

@@ -227,7 +227,7 @@ class ChannelSession:
         """
         for call in list(self._calls.values()):
             if call.sent and not self.closed:
-                self.ask_to_cancel(call)
+                call.ask_to_cancel()
         self._end(lambda: ChannelClosed("this session was closed on our side"))
         with trio.move_on_after(FLUSH_SECONDS, shield=True):
             await self._written.wait()

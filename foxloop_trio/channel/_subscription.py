@@ -67,7 +67,8 @@ class Subscription:
         return self._unread.popleft()
 
     def receive_nowait(self) -> Notification:
-        """The next notification if there is one. Raises trio.WouldBlock when there is none now, trio.EndOfChannel when none can come."""
+        """The next notification if there is one. Raises trio.WouldBlock when there is none now, trio.EndOfChannel when none can
+        come."""
         if self._unread:
             return self._unread.popleft()
         raise trio.EndOfChannel if self._ended else trio.WouldBlock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -43,6 +44,7 @@ def run(args: Sequence[str] | None = None) -> int:
     An expected error (`FoxloopError`) is one line on stderr, also when it comes out of an exception group. Anything else is a bug
     and keeps its traceback.
     """
+    _print_what_can_be_printed()
     try:
         code = app.main(args=None if args is None else list(args), prog_name="foxloop-trio", standalone_mode=False)
     except click.ClickException as fault:
@@ -54,6 +56,12 @@ def run(args: Sequence[str] | None = None) -> int:
     except (FoxloopError, KeyboardInterrupt, BaseExceptionGroup) as fault:
         return _report(fault)
     return code if isinstance(code, int) else GOOD
+
+
+def _print_what_can_be_printed() -> None:
+    """A terminal of another encoding gets a page's odd characters as escapes; a run must not end in the middle for one of them."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _report(fault: BaseException) -> int:

@@ -43,10 +43,16 @@ def demo(yes: bool, headed: bool, no_firefox: bool, trail: Path) -> int:
     from ..errors import BrowserError
 
     console = Console(highlight=False)
-    firefox = None if no_firefox else find_firefox()
+    firefox, misnamed = None, None
+    try:
+        firefox = None if no_firefox else find_firefox()
+    except BrowserError as fault:  # FOXLOOP_FIREFOX names what is not there; the first half needs none
+        misnamed = fault
     sound = False
     try:
         outcomes = trio.run(_runs, console, trail, firefox is not None, yes, headed)
+        if misnamed is not None:
+            raise misnamed
         if firefox is None:
             _rule(console, "No browser")
             console.print("The second half was left out, as you asked." if no_firefox else NO_FIREFOX, soft_wrap=True)

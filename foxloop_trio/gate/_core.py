@@ -8,7 +8,6 @@ heard and what is saved cannot drift apart; the cancellation is delivered at the
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, Literal, TypeVar
 
@@ -31,6 +30,10 @@ HOOK_TIMEOUT: Final = 10.0
 
 STORE_TIMEOUT: Final = 10.0
 """Seconds that the store may take to load, and again to save; twice what SQLite waits for a lock by default in Python."""
+
+MAX_INSTANT: Final = 8.64e12
+"""Latest time that is taken for one, in seconds either side of 1970: the range of an ECMAScript Date. Time never runs backwards
+here, so a clock that is out of its mind once would otherwise expire every grant for good; and milliseconds stay exact integers."""
 
 MAX_REQUESTS: Final = 1000
 """Most stored requests in all states together; each may hold 64 KiB of text."""
@@ -83,6 +86,7 @@ class Core:
             raise ValueError(f"ids(16, {purpose!r}) must return 16 bytes")
         return raw.hex()
 
+    @trio.lowlevel.enable_ki_protection  # a Ctrl-C must not fall between taking the lock and giving it back, nor into a save
     async def run(self, work: Work[T], *, needs_clock: bool = True) -> T:
         """Do one operation. Raises `Failure`, with nothing changed; GateError, code ``reentrant``, inside the gate's own hook."""
         if self._hook_task is not None and self._hook_task is trio.lowlevel.current_task():
@@ -145,11 +149,11 @@ class Core:
 
     def _read_clock(self, stored: object, needed: bool) -> float:
         """The larger of the clock's answer and the latest time saved, so that time never runs backwards."""
-        latest = None if stored is None else _finite(stored)
+        latest = None if stored is None else _instant(stored)
         if stored is not None and latest is None:
             raise failure("storage-error")
         try:
-            answer = _finite(self.now())
+            answer = _instant(self.now())
         except Exception as error:
             if needed:
                 raise failure("clock-error") from error
@@ -163,9 +167,7 @@ class Core:
     async def _call_hook(self, hook: DecisionHook, event: DecisionEvent) -> None:
         self._hook_task = trio.lowlevel.current_task()
         try:
-            result = hook(event)
-            if inspect.isawaitable(result):
-                await result
+            await _tell(hook, event)
         except Exception as error:
             raise failure("hook-failed") from error
         finally:
@@ -185,15 +187,19 @@ class Core:
                 return
 
 
-def _finite(value: object) -> float | None:
-    if type(value) is float:
-        return value if math.isfinite(value) else None
-    if type(value) is int:
-        try:
-            return float(value)
-        except OverflowError:
-            return None
-    return None
+@trio.lowlevel.disable_ki_protection  # the hook is the host's code: a Ctrl-C gets into it, and then nothing is saved
+async def _tell(hook: DecisionHook, event: DecisionEvent) -> None:
+    result = hook(event)
+    if inspect.isawaitable(result):
+        await result
+
+
+def _instant(value: object) -> float | None:
+    """`value` in seconds since 1970, or None when it is no time."""
+    if type(value) not in (float, int):
+        return None
+    assert isinstance(value, (float, int))
+    return float(value) if abs(value) <= MAX_INSTANT else None  # NaN is not, either
 
 
 def host_error(problem: Failure) -> GateError:

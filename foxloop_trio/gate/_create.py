@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import secrets
 import time
 from typing import Any, Final
@@ -78,6 +79,8 @@ def _system_ids(nbytes: int, purpose: str) -> bytes:
 def _callable(name: str, value: Any) -> Any:
     if value is not None and not callable(value):
         raise BadOptionsError(f"{name} must be callable, not {type(value).__name__}")
+    if name in ("now", "ids") and inspect.iscoroutinefunction(value):
+        raise BadOptionsError(f"{name} must be a plain function: the gate does not wait for it")
     return value
 
 

@@ -1,8 +1,8 @@
 """How an approval looks on a terminal: the exact JSON, and the same in plain words. Text in, text out.
 
 Arguments can hold whatever a page or a model wrote. So everything that is not plainly visible is written as a JSON escape: control
-characters (a terminal would obey them), direction marks (they reorder what is read), zero-width, private and unassigned characters.
-The JSON stays JSON and still reads back to the same value.
+characters (a terminal would obey them), direction marks (they reorder what is read), zero-width, blank, private and unassigned
+characters. The JSON stays JSON and still reads back to the same value.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ _NO_DIGITS = re.compile("BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|UYI|VND|VUV
 _THREE_DIGITS = re.compile("BHD|IQD|JOD|KWD|LYD|OMR|TND")
 _FOUR_DIGITS = re.compile("CLF|UYW")
 
-_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+"""Zs: every space but the plain one, which is ASCII."""
+
+# Letters, marks and symbols that show nothing: what Unicode's DerivedCoreProperties.txt lists as Default_Ignorable_Code_Point
+# beyond the categories above (joiners, fillers, variation selectors), the Braille pattern without dots and the null notehead.
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U0001d159\U000e0100-\U000e01ef]")
 _NOT_PRINTABLE_ASCII = re.compile(r"[^\x20-\x7e]")
 
 
@@ -78,7 +83,7 @@ def _minor_digits(currency: str) -> int:
 
 def _escaped(found: re.Match[str]) -> str:
     char = found[0]
-    if unicodedata.category(char) not in _HIDDEN_CATEGORIES:
+    if unicodedata.category(char) not in _HIDDEN_CATEGORIES and not _BLANK.match(char):
         return char
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

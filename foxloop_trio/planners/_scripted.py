@@ -29,6 +29,8 @@ class ScriptedPlanner:
     """
 
     def __init__(self, replies: Iterable[Reply]) -> None:
+        if isinstance(replies, str | Mapping) or not isinstance(replies, Iterable):
+            raise UsageError(f"scripted_planner: takes a list of replies, not {type(replies).__name__}")
         self._replies = list(replies)
         for index, reply in enumerate(self._replies):
             if not callable(reply):
@@ -91,6 +93,15 @@ def _validate(reply: object, where: str) -> None:
         if not isinstance(call, Mapping) or not isinstance(call.get("name"), str):
             raise UsageError(f"{where}: calls[{index}] must be a dict with a name, and args")
         _refuse_unknown(call, _CALL_KEYS, f"{where}: calls[{index}]")
+        if not isinstance(call.get("args", ""), str):
+            _need_json(call["args"], f"{where}: calls[{index}]")
+
+
+def _need_json(args: object, where: str) -> None:
+    try:
+        json.dumps(args, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as fault:
+        raise UsageError(f"{where}: args must be JSON or a text that is sent as it is: {fault}") from None
 
 
 def _refuse_unknown(given: Mapping[Any, Any], known: frozenset[str], where: str) -> None:

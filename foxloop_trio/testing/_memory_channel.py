@@ -25,9 +25,16 @@ __all__ = ["MemoryTransport", "memory_channel_pair", "say_hello"]
 class _Link:
     """What the two ends share: who ended it, and how."""
 
-    def __init__(self) -> None:
+    def __init__(self, *ways: trio.MemorySendChannel[str]) -> None:
         self.close_code: int | None = None
         self.ended = False
+        self._ways = ways
+
+    def drop(self) -> None:
+        """Nothing goes in either direction any more; what is on its way still arrives."""
+        self.ended = True
+        for way in self._ways:
+            way.close()
 
 
 @final
@@ -62,15 +69,15 @@ class MemoryTransport:
         try:
             await self._outgoing.send(text)
             whole = True
-        except trio.ClosedResourceError:
-            raise ChannelClosed("this connection was closed on our side") from None
-        except trio.BrokenResourceError:
+        except (trio.ClosedResourceError, trio.BrokenResourceError):
+            if self._ours:
+                raise ChannelClosed("this connection was closed on our side") from None
             raise self._why_broken() from None
         finally:
             self._sending = False
             if not whole:
                 self._broken = True
-                self._end()
+                self._link.drop()
         self._sent += 1
 
     async def receive_text(self) -> str:
@@ -132,9 +139,9 @@ class MemoryTransport:
 
 def memory_channel_pair(*, buffer: int = 1) -> tuple[MemoryTransport, MemoryTransport]:
     """Two transports; what one sends the other receives. `buffer` messages may be on their way in each direction."""
-    link = _Link()
     to_second, at_second = trio.open_memory_channel[str](buffer)
     to_first, at_first = trio.open_memory_channel[str](buffer)
+    link = _Link(to_second, to_first)
     return MemoryTransport(link, to_second, at_first), MemoryTransport(link, to_first, at_second)
 
 

@@ -15,7 +15,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..actions import Scope, ToolContext, ToolOutput
-from ..errors import BadToolError
+from ..canonical import canonical_json
+from ..errors import BadToolError, NotJsonError
 from ..ports import Environment
 from ._tool import AmountFunction, Args, DescribeFunction, DomainFunction, PrepareFunction, RedactFunction, Tool, define_tools
 
@@ -99,6 +100,8 @@ def _parameters(function: Callable[..., Any], name: str, words: Mapping[str, str
             raise BadToolError(f"{where}: arguments come by name; *args, **kwargs and positional-only have no place in a schema")
         hint = hints.get(parameter.name, parameter.empty)
         if hint is ToolContext or (hint is parameter.empty and parameter.name == "ctx"):
+            if context_name is not None:
+                raise BadToolError(f"{where}: {context_name!r} takes the context already")
             context_name = parameter.name
             continue
         if hint is parameter.empty:
@@ -107,12 +110,21 @@ def _parameters(function: Callable[..., Any], name: str, words: Mapping[str, str
         schema = _schema_of(_without_none(hint) if parameter.default is None else hint, where)
         if parameter.name in words:
             schema.setdefault("description", words[parameter.name])
-        if optional and isinstance(parameter.default, (str, int, float, bool)):
+        if optional and isinstance(parameter.default, (str, int, float, bool)) and _is_json(parameter.default):
             schema["default"] = parameter.default
         properties[parameter.name] = schema
         if not optional:
             required.append(parameter.name)
     return {"type": "object", "properties": properties, "required": required}, context_name
+
+
+def _is_json(default: object) -> bool:
+    """A default that JSON cannot say, such as infinity, is not told to the planner; the function has it all the same."""
+    try:
+        canonical_json(default)
+    except NotJsonError:
+        return False
+    return True
 
 
 def _without_none(hint: Any) -> Any:

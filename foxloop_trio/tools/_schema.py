@@ -10,12 +10,16 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..errors import BadSchemaError
+from ..canonical import canonical_json
+from ..errors import BadSchemaError, NotJsonError
 
 TYPES: Final = ("object", "array", "string", "number", "integer", "boolean", "null")
 
 ANNOTATIONS: Final = frozenset({"description", "title", "default", "examples"})
-"""Words for the planner; they judge nothing."""
+"""Words for the planner; they judge nothing, but they are sent, so they must be JSON."""
+
+MAX_ANNOTATION_BYTES: Final = 65_536
+"""Longest annotation as JSON, in bytes: it goes to the planner with every request."""
 
 MAX_DEPTH: Final = 31
 """Deepest value in arguments, whose outermost object is depth 0: the gate refuses an action nested deeper than 32, and the
@@ -71,6 +75,7 @@ class _Acceptor:
         kind = _kind(schema, path)
         for keyword in schema:
             if keyword in ANNOTATIONS:
+                _need_json(schema[keyword], keyword, path)
                 continue
             if keyword not in RULES:
                 raise BadSchemaError(f"{path}: keyword {_shown(keyword)} is not enforced; use only {', '.join(sorted(RULES))}")
@@ -134,6 +139,13 @@ def _enum(members: object, kind: str, path: str) -> list[Any]:
         "integer": _is_finite_number,
     }.get(kind)
     return [member for member in members if fits(member)] if fits is not None else []
+
+
+def _need_json(value: object, keyword: object, path: str) -> None:
+    try:
+        canonical_json(value, max_bytes=MAX_ANNOTATION_BYTES)
+    except NotJsonError as fault:
+        raise BadSchemaError(f"{path}: {keyword} goes to the planner, so it must be JSON: {fault}") from None
 
 
 def _add_range(rules: Node, schema: Mapping[Any, Any], keywords: tuple[str, str], read: Any, path: str) -> None:

@@ -5,6 +5,7 @@ A `Tool` is plain data; `define_tools` and `tool_specs` validate it, in one fixe
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -46,7 +47,8 @@ class Tool:
     * `environment`: what the tool acts on; asked to be ready before the planner is.
     * `human`: True when running the tool waits for a person, whose time is not work time.
 
-    Validated when a registry is built, not here; `redact` raises NotImplementedError for now.
+    `parameters` is copied, so nobody who changes their dict later changes the tool. Validated when a registry is built, not
+    here; `redact` raises NotImplementedError for now.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Tool:
     _check: ArgsCheck | None = attrs.field(default=None, init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "parameters", _own_copy(self.parameters))
         if self.redact is not None:
             raise NotImplementedError("Tool(redact=...) is not supported yet; leave it out")
 
@@ -73,6 +76,14 @@ class Tool:
             object.__setattr__(self, "_check", args_check(accept_schema(self.parameters, f"{self.name}.parameters")))
         assert self._check is not None
         return self._check(value)
+
+
+def _own_copy(parameters: Any) -> Any:
+    """A deep copy. What cannot be copied, such as a read-only mapping, is taken as it is; the registry says whether it will do."""
+    try:
+        return copy.deepcopy(parameters)
+    except Exception:
+        return parameters
 
 
 @attrs.frozen(kw_only=True)

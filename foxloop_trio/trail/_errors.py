@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..errors import TrailError
 
-__all__ = ["ConflictError", "EntryTooLargeError", "InvalidEntryError", "StoreError", "TrailKeyError"]
+__all__ = ["ConflictError", "EntryTooLargeError", "InvalidEntryError", "StoreError", "TrailKeyError", "words_of"]
 
 
 class InvalidEntryError(TrailError):
@@ -42,3 +42,8 @@ class StoreError(TrailError):
     """The file cannot be read or written, or is not as it was left. Nothing is retried; what is on disk stays as it is."""
 
     default_code = "store"
+
+
+def words_of(fault: OSError | ValueError) -> str:
+    """Why a file could not be had, without its name. `ValueError` is for paths that no file can have, such as one with a NUL."""
+    return (fault.strerror if isinstance(fault, OSError) else None) or str(fault) or type(fault).__name__

@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 from ..canonical import canonical_json
 from ..errors import NotJsonError
 from ._codec import MAX_LINE_BYTES, entry_from_json, parse_line
-from ._errors import InvalidEntryError, StoreError, TrailKeyError
+from ._errors import InvalidEntryError, StoreError, TrailKeyError, words_of
 from ._key import TrailKey
 from ._records import ENTRY_DOMAIN, MAX_DATA_DEPTH, Draft, Entry, Head, Sealed, body_text, seal
 
@@ -124,7 +124,7 @@ class EntryFile:
                     self._head = self._read_head(fd, size)
                     self._size = size
             except OSError as fault:
-                raise StoreError(f"{self.path}: cannot be read ({_words(fault)})") from fault
+                raise StoreError(f"{self.path}: cannot be read ({words_of(fault)})") from fault
             sealed = seal(draft, self._head, now_ms, self._key)
             line = sealed.line.encode()
             # Whatever leaves this method from here on without saying how the write ended leaves the store broken.
@@ -147,8 +147,8 @@ class EntryFile:
             return self._fd, self._turn
         try:
             fd = self._open_descriptor()
-        except OSError as fault:
-            hint = "a symbolic link; name the file itself" if fault.errno == errno.ELOOP else _words(fault)
+        except (OSError, ValueError) as fault:  # ValueError: a path that no file can have, such as one with a NUL
+            hint = "a symbolic link; name the file itself" if getattr(fault, "errno", None) == errno.ELOOP else words_of(fault)
             raise StoreError(f"{self.path}: cannot be opened for appending ({hint})") from fault
         try:
             status = self._files.fstat(fd)
@@ -156,7 +156,7 @@ class EntryFile:
                 raise StoreError(f"{self.path}: not a regular file")
         except OSError as fault:
             self._files.close(fd)
-            raise StoreError(f"{self.path}: cannot be looked at ({_words(fault)})") from fault
+            raise StoreError(f"{self.path}: cannot be looked at ({words_of(fault)})") from fault
         except StoreError:
             self._files.close(fd)
             raise
@@ -229,13 +229,13 @@ class EntryFile:
         try:
             written = self._files.write(fd, line)
         except OSError as fault:
-            self._undo(fd, line, size, _words(fault), fault)
+            self._undo(fd, line, size, words_of(fault), fault)
         if written != len(line):
             self._undo(fd, line, size, f"only {written} of {len(line)} bytes went in; is the disk full?", None)
         try:
             alone = self._files.fstat(fd).st_size == size + len(line)
         except OSError as fault:
-            raise StoreError(f"{self.path}: the file cannot be looked at after a write ({_words(fault)})") from fault
+            raise StoreError(f"{self.path}: the file cannot be looked at after a write ({words_of(fault)})") from fault
         if not alone:
             self._broken = "somebody else wrote to the file at the same time"
             raise StoreError(f"{self.path}: {self._broken}; the chain may be forked there. Verify the file")
@@ -260,7 +260,7 @@ class EntryFile:
             if new:
                 self._files.fsync_directory(self.path)
         except OSError as fault:
-            self._broken = f"an fsync failed ({_words(fault)}), so it is unknown whether the last entry is on disk"
+            self._broken = f"an fsync failed ({words_of(fault)}), so it is unknown whether the last entry is on disk"
             raise StoreError(f"{self.path}: {self._broken}") from fault
 
 
@@ -273,7 +273,3 @@ def _body_of(entry: Entry) -> bytes:
         data_json=canonical_json(entry.data, max_depth=MAX_DATA_DEPTH),
         prev=entry.prev,
     ).encode()
-
-
-def _words(fault: OSError) -> str:
-    return fault.strerror or str(fault) or type(fault).__name__

@@ -36,6 +36,7 @@ class FileTrail:
     def __repr__(self) -> str:
         return f"<FileTrail {self.path!r}{', closed' if self._closed else ''}>"
 
+    @trio.lowlevel.enable_ki_protection  # a Ctrl-C comes before or after, so that an entry is there exactly when this returns
     async def append(self, *, actor: str, kind: str, data: Any = None) -> Entry:
         """Add one entry, and return a copy of it once it is on disk. Appends land in the order in which they were called.
 
@@ -56,6 +57,7 @@ class FileTrail:
             sealed = await trio.to_thread.run_sync(self._file.append, draft, now_ms, limiter=self._threads)
         return sealed_entry(sealed)
 
+    @trio.lowlevel.enable_ki_protection  # it must not fall between taking the turn and giving it back
     async def aclose(self) -> None:
         """Wait for the appends that were called before, then close the file. Every later append raises StoreError."""
         with trio.CancelScope(shield=True):  # bounded by those writes: they cannot be left anyway
@@ -83,7 +85,7 @@ async def open_trail(
 
     Raises TrailKeyError or BadOptionsError when entered. Problems with the file are raised by the first append.
     """
-    async with _open_trail(os.fspath(path), key, Drafter(names=redact, now=now, ids=ids), FileSystem()) as trail:
+    async with _open_trail(os.fsdecode(path), key, Drafter(names=redact, now=now, ids=ids), FileSystem()) as trail:
         yield trail
 
 

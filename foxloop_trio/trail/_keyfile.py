@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..ports import Ids
-from ._errors import TrailKeyError
+from ._errors import TrailKeyError, words_of
 from ._key import TrailKey
 
 __all__ = ["KEY_VARIABLE", "default_key_path", "load_key", "load_or_create_key"]
@@ -45,7 +45,7 @@ def load_key(path: str | os.PathLike[str] | None = None, env: Mapping[str, str] 
     Raises TrailKeyError when there is none, or when the file named cannot be read or is bad: then the variable is not looked at.
     """
     if path is not None:
-        return _read(os.fspath(path))
+        return _read(os.fsdecode(path))
     value = (os.environ if env is None else env).get(KEY_VARIABLE, "")
     if not value.strip():
         raise TrailKeyError(f"there is no key: name a key file, or set {KEY_VARIABLE} to the key as hex")
@@ -61,7 +61,7 @@ def load_or_create_key(path: str | os.PathLike[str], *, allow_shared: bool = Fal
     Processes that make it at the same time all end with the same key. Raises TrailKeyError when the file cannot be read or made, is
     bad, or is open to group or others (unless `allow_shared`).
     """
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     if not os.path.lexists(name):
         _create(name, secrets.token_bytes(_NEW_KEY_BYTES) if ids is None else ids(_NEW_KEY_BYTES, "trail-key"))
     return _read(name, allow_shared=allow_shared)
@@ -72,9 +72,9 @@ def load_default_key(ids: Ids | None = None) -> TrailKey:
     path = default_key_path()
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    except OSError as fault:
+    except (OSError, ValueError) as fault:
         raise TrailKeyError(
-            f"{path}: the directory cannot be made ({fault.strerror}); give a key, or set XDG_STATE_HOME"
+            f"{path}: the directory cannot be made ({words_of(fault)}); give a key, or set XDG_STATE_HOME"
         ) from fault
     return load_or_create_key(path, ids=ids)
 
@@ -93,8 +93,8 @@ def _create(path: str, raw: bytes) -> None:
         finally:
             os.unlink(aside)
         _sync_directory(path)
-    except OSError as fault:
-        raise TrailKeyError(f"{path}: the key file cannot be made ({fault.strerror})") from fault
+    except (OSError, ValueError) as fault:
+        raise TrailKeyError(f"{path}: the key file cannot be made ({words_of(fault)})") from fault
 
 
 def _sync_directory(path: str) -> None:
@@ -114,8 +114,8 @@ def _read(path: str, *, allow_shared: bool = False) -> TrailKey:
         with open(fd, "rb") as file:
             mode = os.fstat(fd).st_mode
             text = file.read(_MAX_FILE_BYTES + 1) if stat.S_ISREG(mode) else b""
-    except OSError as fault:
-        raise TrailKeyError(f"{path}: the key file cannot be read ({fault.strerror})") from fault
+    except (OSError, ValueError) as fault:
+        raise TrailKeyError(f"{path}: the key file cannot be read ({words_of(fault)})") from fault
     if not stat.S_ISREG(mode):
         raise TrailKeyError(f"{path}: not a regular file")
     if os.name == "posix" and mode & 0o077 and not allow_shared:

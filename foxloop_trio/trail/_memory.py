@@ -36,6 +36,7 @@ class MemoryTrail:
         self._sealed: list[Sealed] = []
         self._turn = trio.Lock()
 
+    @trio.lowlevel.enable_ki_protection  # a Ctrl-C comes before or after, so that an entry is there exactly when this returns
     async def append(self, *, actor: str, kind: str, data: Any = None) -> Entry:
         """Add one entry and return a copy of it. Appends land in the order in which they were called.
 

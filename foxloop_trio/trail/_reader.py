@@ -7,11 +7,12 @@ accesses; from Trio code hand whole jobs (`list`, `verify_trail`) to `trio.to_th
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
 from ._codec import BYTE_ORDER_MARK, MAX_LINE_BYTES, entry_from_json, parse_line
-from ._errors import InvalidEntryError, StoreError
+from ._errors import InvalidEntryError, StoreError, words_of
 from ._records import Entry
 
 __all__ = ["read_lines", "read_trail"]
@@ -32,12 +33,21 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
 
     Raises StoreError when it cannot be read, InvalidEntryError for a line over the limit.
     """
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     try:
-        with open(name, "rb") as file:
-            yield from _lines(file, os.fstat(file.fileno()).st_size)
-    except OSError as fault:
-        raise StoreError(f"{name}: cannot be read ({fault.strerror or fault})") from fault
+        with open(name, "rb", opener=_open_at_once) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                # A pipe or a device has no size to read up to, and would look like an empty trail.
+                raise StoreError(f"{name}: not a regular file; save what it gives to a file first")
+            yield from _lines(file, status.st_size)
+    except (OSError, ValueError) as fault:
+        raise StoreError(f"{name}: cannot be read ({words_of(fault)})") from fault
+
+
+def _open_at_once(name: str, flags: int) -> int:
+    """Opening a pipe by mistake must not wait for somebody to write into it."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _lines(file: BinaryIO, left: int) -> Iterator[bytes]:

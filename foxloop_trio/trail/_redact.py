@@ -72,6 +72,8 @@ def fold_names(names: Iterable[str]) -> frozenset[str]:
     """
     if isinstance(names, str):
         raise BadOptionsError(f"redact: a collection of key names is needed, not the single text {names!r}; write [{names!r}]")
+    if not isinstance(names, Iterable):
+        raise BadOptionsError(f"redact: a collection of key names is needed, not {type(names).__name__}")
     whole = list(names)
     for name in whole:
         if not isinstance(name, str):

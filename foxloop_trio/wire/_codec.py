@@ -63,6 +63,7 @@ def encode(message: Any, *, max_bytes: int) -> str:
     text = _dump(message)
     size, clean = _measure(text)
     if not clean:
+        _check_depth(message)
         text = _dump(_cleaned(message))
         size, _ = _measure(text)
     if size > max_bytes:
@@ -117,13 +118,13 @@ def _measure(text: str) -> tuple[int, bool]:
 
 def _check_depth(value: Any) -> None:
     """Level by level, so that no depth of the input becomes a depth of our stack."""
-    level = [value] if isinstance(value, (dict, list)) else []
+    level = [value] if isinstance(value, (dict, list, tuple)) else []
     for _ in range(MAX_DEPTH):
         level = [
             child
             for parent in level
             for child in (parent.values() if isinstance(parent, dict) else parent)
-            if isinstance(child, (dict, list))
+            if isinstance(child, (dict, list, tuple))
         ]
         if not level:
             return

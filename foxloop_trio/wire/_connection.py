@@ -18,6 +18,7 @@ raises LocalProtocolError and changes nothing: nothing was said.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final, Literal
@@ -124,6 +125,9 @@ class NotificationRefused:
 
 Event = Request | Notification | Answer | Failure | AnswerRefused | StrayReply | RequestRefused | NotificationRefused
 
+# As we write them, without zeros in front. The length bounds what int() is given: no connection makes 10**15 requests.
+_COUNT: Final = re.compile(r"[1-9][0-9]{0,14}")
+
 _HELLO_MOVES: Final[dict[str, Move]] = {"hello.challenge": "challenge", "hello.open": "claim"}
 
 
@@ -178,11 +182,14 @@ class Connection:
     def send_request(self, request: Request, *, deadline_ms: int | None = None) -> str:
         """The text of a prepared request; its reply is expected from now on. `deadline_ms` replaces the one in the params.
 
-        Raises LocalProtocolError (code ``too-large`` when it exceeds the connection's limit); then nothing was sent.
+        Raises LocalProtocolError (code ``too-large`` when it exceeds the connection's limit); then nothing was sent, and the
+        request may be tried again as long as no later one was sent.
         """
         if request.id in self._calls or not request.id.startswith(self._id_head) or self._number(request.id) <= self._sent:
             raise LocalProtocolError("a request is sent once, in the order of preparing, on the connection that prepared it")
         params = request.params if deadline_ms is None else {**request.params, "deadline_ms": deadline_ms}
+        # Judged once more: what was prepared can be changed since, and what goes out must fit.
+        self._check_outgoing("request", request.method, params)
         move = _HELLO_MOVES.get(request.method, "request")
         self._state.check(self._role, move)
         text = self._encode({"jsonrpc": "2.0", "id": request.id, "method": request.method, "params": params})
@@ -341,8 +348,8 @@ class Connection:
     def _number(self, request_id: str) -> int:
         """Which of our requests it is, counted from 1; 0 for an id that we did not make."""
         digits = request_id.removeprefix(self._id_head)
-        # The length bounds what int() is given: no connection makes 10**15 requests.
-        return int(digits) if digits != request_id and len(digits) <= 15 and digits.isascii() and digits.isdecimal() else 0
+        ours = digits != request_id and _COUNT.fullmatch(digits) is not None
+        return int(digits) if ours else 0
 
     def _their_method(self, request_id: str) -> str:
         method = self._theirs.get(request_id)

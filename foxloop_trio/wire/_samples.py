@@ -166,6 +166,10 @@ def _frame() -> Json:
     }
 
 
+def _frame_with(**changes: Any) -> Json:
+    return {**_frame(), "controls": [{**_checkbox(), **changes}]}
+
+
 def _act() -> Json:
     return {
         "incarnation": INCARNATION,
@@ -230,6 +234,7 @@ def samples() -> list[Json]:
         ("page.settle", {**_place(), "list_for": None}, {"waited_ms": 120, "gone": False}),
         ("page.settle", {**_place(), "list_for": 4}, {"waited_ms": 600, "gone": True}),
         ("page.outcome", {**_place(), "call": CALL}, {"known": True, "result": _acted()}),
+        ("page.outcome", {**_place(), "call": CALL}, {"known": True, "result": _refused()}),
         ("page.outcome", {**_place(), "call": CALL}, {"known": False, "result": None}),
     ]
     told: list[tuple[Role, str, Json]] = [
@@ -274,5 +279,6 @@ def refused_samples() -> list[Json]:
         (ADDON, "page.act", _result({**_acted(), "ok": "yes"}), "ok is not a boolean"),
         (ADDON, "page.act", _result({"ok": True}), "missing keys"),
         (ADDON, "page.read", _result({"frames": [{**_frame(), "secret": "x"}], "unreadable": []}), "an unknown key, deep inside"),
+        (ADDON, "page.read", _result({"frames": [_frame_with(checked=1)], "unreadable": []}), "1 is not true"),
     ]
     return [{"from": sender, "method": method, "message": message, "why": why} for sender, method, message, why in bad]

@@ -148,7 +148,8 @@ CONTROL: Final = record(
     },
     {
         "options": listing(OPTION, "options"),
-        "checked": {"enum": [True, False, "mixed"]},
+        # The type is not idle: to Python, and so to the enum alone, 1 is true and 0 is false.
+        "checked": {"type": ["boolean", "string"], "enum": [True, False, "mixed"]},
         "expanded": BOOLEAN,
         "form": NATURAL,
         "date_format": text("token"),

@@ -116,6 +116,31 @@ async def test_a_given_profile_is_kept_as_it_was(tmp_path: Path, left: Leftovers
     assert (user_js.read_bytes() if user_js.exists() else None) == before
 
 
+@pytest.mark.parametrize("before", [None, b'user_pref("mine", 1);'])
+async def test_a_given_profile_is_as_it_was_also_after_two_launches_at_once_and_after_a_kill(
+    tmp_path: Path, left: Leftovers, before: bytes | None
+) -> None:
+    """Our choice: the second finds what the first wrote, and must not take it for the caller's; nor what a killed one left."""
+    profile = tmp_path / "profile"
+    profile.mkdir()
+    user_js = profile / "user.js"
+    if before is not None:
+        user_js.write_bytes(before)
+    with trio.fail_after(20):
+        async with open_firefox_process(order(tmp_path, profile=profile)) as first:
+            await first.wait_started()
+            async with open_firefox_process(order(tmp_path, profile=profile)) as second:
+                await second.wait_started()
+                killed = user_js.read_bytes()
+        assert (user_js.read_bytes() if user_js.exists() else None) == before
+        user_js.write_bytes(killed)
+        async with open_firefox_process(order(tmp_path, profile=profile)) as third:
+            await third.wait_started()
+            assert user_js.read_bytes().count(b"some.pref") == 1
+        assert left.all() == []
+    assert (user_js.read_bytes() if user_js.exists() else None) == before
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 async def test_a_signal_to_the_supervisor_is_an_end(tmp_path: Path, left: Leftovers, number: signal.Signals) -> None:
     """Our choice: who stops the supervisor by a signal gets the same clean end."""

@@ -1,8 +1,7 @@
 """Rules for the tests of the channel, which keep them deterministic:
 
 1. In memory: `memory_channel_pair`, the `autojump_clock` fixture, exact times with ``==``. No threads, no sockets.
-2. Over sockets: 127.0.0.1 and port 0 only, the real clock, everything inside `trio.fail_after(LIMIT)`: such modules use the fixture
-   `real_clock`. No exact times.
+2. Over sockets: 127.0.0.1 and port 0 only, the real clock, every test bounded (`tests/conftest.py`). No exact times.
 3. One side of a test begins every close; a test that lets both do so says "race" in its name.
 4. Nothing sleeps to wait for an event: `call.wait_sent`, `wait_all_tasks_blocked`, or a message of the peer is waited for.
 5. What must not be sent is proved by what the peer received, at the end, in order.
@@ -10,21 +9,15 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import pytest
-import trio
 
 from foxloop_trio import wire
 from foxloop_trio.channel import ChannelSession, Peer, Transport, open_session
 from foxloop_trio.testing import memory_channel_pair
-
-LIMIT = 10.0
-"""Seconds that a test with sockets may take. They take under one; a shared machine can be ten times slower."""
 
 PEER = Peer(
     session="5e" * 16, incarnation="0123456789abcdef" * 2, addon_version="0.1.0", browser_name="Firefox", browser_version="153.0"
@@ -138,25 +131,3 @@ def tab() -> dict[str, Any]:
 @pytest.fixture
 def peer() -> Peer:
     return PEER
-
-
-@pytest.fixture
-def real_clock() -> float:
-    """A module whose tests use sockets says ``pytestmark = pytest.mark.usefixtures("real_clock")``: each may take `LIMIT` seconds."""
-    return LIMIT
-
-
-def _bounded(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    @functools.wraps(test)
-    async def run(**fixtures: Any) -> None:
-        with trio.fail_after(LIMIT):
-            await test(**fixtures)
-
-    return run
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Not an async autouse fixture: pytest-trio runs only those that a test names."""
-    for item in items:
-        if isinstance(item, pytest.Function) and "real_clock" in item.fixturenames and inspect.iscoroutinefunction(item.obj):
-            item.obj = _bounded(item.obj)

@@ -295,3 +295,22 @@ async def test_a_call_cancelled_at_each_moment_is_sent_and_stopped_or_not_sent(
             seen.append(call.sent)
     assert sorted(seen) == seen
     assert {True, False} == set(seen)
+
+
+async def test_whoever_still_waits_for_an_abandoned_call_is_woken(autojump_clock: Any, attached: Any) -> None:
+    """Another task gave the call up: its answer will not be known, which is said now and not at the deadline."""
+    async with attached() as (session, addon):
+        call = session.start("tab.list", {}, timeout=60)
+        await addon.request()
+        errors: list[ChannelError] = []
+
+        async def wait() -> None:
+            with pytest.raises(ChannelError) as caught:
+                await call.result()
+            errors.append(caught.value)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait)
+            await trio.testing.wait_all_tasks_blocked()
+            call.abandon()
+        assert (["abandoned"], 0, False) == ([error.code for error in errors], trio.current_time(), call.done)

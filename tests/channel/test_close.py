@@ -140,7 +140,7 @@ async def test_leaving_with_unread_messages_does_not_hang(autojump_clock: Any, a
 
 
 async def test_a_session_cancelled_at_every_checkpoint_leaves_nothing(autojump_clock: Any, peer: Any) -> None:
-    """Set-up, use and close, cancelled at its 1st, 2nd, … checkpoint: the transport is always closed, no task is left (buglog B01)."""
+    """Set-up, use and close, cancelled after 0, 1, 2, … turns: the transport is always closed, no task is left (buglog B01)."""
 
     @asynccontextmanager
     async def cancelled_after(turns: int) -> AsyncIterator[None]:
@@ -196,3 +196,21 @@ async def test_a_session_can_be_closed_from_another_task(autojump_clock: Any, at
         await session.wait_closed()
         await trio.sleep(1)
     assert 1 == trio.current_time()
+
+
+async def test_a_call_that_was_cancelled_already_is_not_asked_again_at_the_end(autojump_clock: Any, attached: Any) -> None:
+    """One `call.cancel` for each call, also when the session is closed while the answer is waited for."""
+    async with attached() as (session, addon), trio.open_nursery() as nursery:
+        call = session.start("tab.list", {}, timeout=60)
+        await addon.request()
+
+        async def cancel() -> None:
+            with pytest.raises(ChannelClosed):
+                await call.cancel(5)
+
+        nursery.start_soon(cancel)
+        await addon.next()
+        await session.aclose()
+    with pytest.raises(Exception, match="closed the connection"):
+        await addon.next()
+    assert ["tab.list", "call.cancel"] == addon.methods

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import trio
 
 from foxloop_trio import wire
 from foxloop_trio.channel import Peer, accept_hello
-from foxloop_trio.errors import ChannelBroken, RemoteProtocolError
+from foxloop_trio.errors import ChannelBroken, LocalProtocolError, RemoteProtocolError
 from foxloop_trio.testing import memory_channel_pair
 from foxloop_trio.testing._memory_channel import MemoryTransport, say_hello
 
@@ -176,6 +177,15 @@ async def test_a_peer_that_leaves_during_the_hello_is_told_apart(autojump_clock:
     assert ours.statistics().closed
 
 
+async def test_our_own_fault_in_the_hello_is_not_blamed_on_the_peer(autojump_clock: Any) -> None:
+    """Ids of a wrong length make no challenge: that is told as ours, and the connection is closed all the same."""
+    ours, theirs = memory_channel_pair()
+    with pytest.raises(LocalProtocolError, match=r"hello\.challenge"):
+        await accept_hello(ours, token=TOKEN, ids=lambda nbytes, purpose: b"short")
+    with pytest.raises(ChannelBroken, match="code 4403"):
+        await theirs.receive_text()
+
+
 async def test_a_cancelled_hello_closes_the_connection(autojump_clock: Any) -> None:
     """At whatever point: nobody could use it any more."""
     for turns in range(20):
@@ -183,10 +193,8 @@ async def test_a_cancelled_hello_closes_the_connection(autojump_clock: Any) -> N
         async with trio.open_nursery() as nursery:
 
             async def peer(theirs: MemoryTransport = theirs) -> None:
-                try:
+                with suppress(ChannelBroken):
                     await say_hello(theirs, token="wrong token")
-                except ChannelBroken:
-                    pass
 
             nursery.start_soon(peer)
             with trio.CancelScope() as scope:

@@ -307,7 +307,7 @@ async def test_a_ping_flood_of_a_peer_that_reads_nothing_ends_with_its_connectio
 
 async def test_a_ping_that_crosses_our_close_frame_ends_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """trio-websocket lets an exception out of its reader task here (its issue 184); it stays in this connection (buglog B19)."""
-    monkeypatch.setattr("foxloop_trio.channel._transport.CLOSE_SECONDS", 2.0)
+    monkeypatch.setattr("foxloop_trio.channel._transport.CLOSE_SECONDS", 0.2)
     async with open_listener(token=TOKEN, origin=ORIGIN) as listener:
         async with raw_peer(listener) as honest, raw_peer(listener) as peer:
             honest_transport, honest_peer = await listener.accept()

@@ -311,6 +311,20 @@ async def test_a_peer_that_left_before_it_was_accepted_is_skipped(listener: List
     assert await is_alive(listener)
 
 
+async def test_peers_that_left_do_not_push_out_one_that_waits(listener: Listener) -> None:
+    """One waits to be accepted while many come and go: it is the one that is accepted, and nobody else is there."""
+    async with addon(listener) as theirs:
+        for _ in range(2 * MAX_WAITING):
+            async with addon(listener):
+                pass
+            while listener.statistics().connected > 1:
+                await trio.testing.wait_all_tasks_blocked(0.01)
+        transport, _peer = await listener.accept()
+        assert 0 == listener.statistics().waiting
+        await theirs.send_text("still here")
+        assert "still here" == await transport.receive_text()
+
+
 async def test_of_peers_that_nobody_accepts_the_oldest_is_closed(listener: Listener) -> None:
     """Bounded; the newest is the add-on that lives."""
     async with addon(listener) as oldest, trio.open_nursery() as nursery:
@@ -340,6 +354,7 @@ async def test_leaving_the_listener_closes_every_connection_in_order() -> None:
                 await session.wait_closed()
                 with pytest.raises(ChannelClosed):
                     session.check_open()
+            assert b"" == await raw_answer(listener, upgrade(listener, more=(f"Origin: {ORIGIN}",)))
             for theirs in (accepted, waiting):
                 with pytest.raises(ChannelBroken, match="code 1001"):
                     await theirs.receive_text()
@@ -433,6 +448,9 @@ async def test_only_loopback_addresses_are_listened_on(host: str) -> None:
     "options",
     [
         {"token": "short"},
+        {"token": "\ud800" * 40},
+        {"port": -1},
+        {"port": 65536},
         {"origin": "moz-extension"},
         {"origin": "moz-extension://a b"},
         {"origin": "moz-extension://ä"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import attrs
 import pytest
 import trio
 import trio.testing
@@ -122,7 +123,7 @@ async def test_a_result_of_the_wrong_shape_fails_that_call_only(autojump_clock: 
         asked = [await addon.request(), await addon.request()]
         await addon.say({"jsonrpc": "2.0", "id": asked[0].id, "result": result})
         await addon.answer(asked[1], {"tab": tab})
-        with pytest.raises(RemoteProtocolError, match="answer to tab.get does not fit"):
+        with pytest.raises(RemoteProtocolError, match=r"answer to tab\.get does not fit"):
             await wrong.result()
         assert {"tab": tab} == await right.result()
         assert (1, False) == (session.statistics().refused_results, session.closed)
@@ -417,8 +418,6 @@ async def test_a_wrong_call_raises_in_its_caller_and_nothing_is_sent(
 
 async def test_a_request_that_is_too_large_fails_alone(autojump_clock: Any, peer: Any, make_addon: Any, act: Any) -> None:
     """The connection's limit is in bytes of UTF-8 (buglog B44)."""
-    import attrs
-
     ours, theirs = memory_channel_pair()
     async with open_session(ours, attrs.evolve(peer, max_message_bytes=5000)) as session:
         addon = make_addon(theirs)

@@ -77,6 +77,37 @@ def test_without_firefox_the_demo_runs_its_first_half_and_says_how_to_get_it(
     assert "and verifies: " in out
 
 
+def test_a_terminal_that_knows_only_ascii_gets_escapes(left: Leftovers, state: Path, tmp_path: Path) -> None:
+    """Its encoding is not ours to choose, and an odd character must not end a run in its middle."""
+    broken = tmp_path / "firefox"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-m", "foxloop_trio", "demo", "--yes", "--trail", str(tmp_path / "demo.jsonl")],
+        env={**left.environ(), "PYTHONIOENCODING": "ascii", "FOXLOOP_FIREFOX": str(broken)},
+        capture_output=True,
+        text=True,
+        timeout=DEMO_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "our add-on \\u2026\n" in done.stdout
+    assert "and verifies: " in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_firefox_that_is_named_wrongly_is_told_after_the_first_half(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a Firefox that can be used the first half still runs; that the name is wrong is an error all the same."""
+    monkeypatch.setenv("FOXLOOP_FIREFOX", str(tmp_path / "nowhere"))
+    assert run(["demo", "--yes", "--trail", str(tmp_path / "demo.jsonl")]) == 1
+    out, err = capsys.readouterr()
+    assert "done  Saved the note.\n" in out
+    assert "and verifies: " in out
+    assert "FOXLOOP_FIREFOX names" in err
+
+
 def test_a_trail_that_cannot_be_written_ends_the_demo_without_firefox(
     state: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,7 +1,7 @@
 """The contract of `foxloop_trio.channel.Transport`, over every implementation that needs no browser.
 
-`memory`: the shipped fake. `stream`: the websocket transport over a lock-step pair of streams
-in memory, in which nothing is buffered. `socket`: the same over TCP on loopback. All run on the real clock inside `fail_after`, since one of them has sockets.
+`memory`: the shipped fake. `stream`: the websocket transport over a lock-step pair of streams in memory, in which nothing is
+buffered. `socket`: the same over TCP on loopback. All run on the real clock, since one of them has sockets.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ import trio_websocket
 from foxloop_trio.channel import CLOSE_SECONDS, Transport, WebsocketTransport
 from foxloop_trio.errors import BusyError, ChannelBroken, ChannelClosed
 from foxloop_trio.testing import memory_channel_pair
-
-LIMIT = 10.0
 
 BIG = "x" * 500_000
 """Twenty of these fill the buffers of a socket."""
@@ -72,15 +70,8 @@ async def _socket() -> AsyncIterator[Pair]:
 @pytest.fixture(params=[_memory, _stream, _socket], ids=["memory", "stream", "socket"])
 def open_pair(request: Any) -> OpenPair:
     """Opens two joined transports of one kind; the first is the runtime's."""
-    open_one: OpenPair = request.param
-
-    @asynccontextmanager
-    async def bounded() -> AsyncIterator[Pair]:
-        with trio.fail_after(LIMIT):
-            async with open_one() as pair:
-                yield pair
-
-    return bounded
+    found: OpenPair = request.param
+    return found
 
 
 async def send_all(transport: Transport, texts: list[str]) -> None:
@@ -202,6 +193,29 @@ async def test_a_send_that_is_cancelled_half_way_drops_the_connection(open_pair:
         with pytest.raises(ChannelBroken):
             while True:
                 assert BIG == await theirs.receive_text()
+
+
+async def test_a_dropped_connection_ends_in_both_directions(open_pair: OpenPair) -> None:
+    """After a send that was cut half-way our own receiver ends too, with what had arrived first; and so does the peer's sender."""
+    async with open_pair() as (ours, theirs), trio.open_nursery() as nursery:
+        await theirs.send_text("before")
+        scope = trio.CancelScope()
+
+        async def send() -> None:
+            with scope:
+                await send_all(ours, [BIG] * 1000)
+
+        nursery.start_soon(send)
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        scope.cancel()
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        with trio.fail_after(2):
+            assert "before" == await ours.receive_text()
+            for _ in range(2):
+                with pytest.raises(ChannelBroken):
+                    await ours.receive_text()
+            with pytest.raises(ChannelBroken):
+                await send_all(theirs, [BIG] * 1000)
 
 
 async def test_two_receivers_at_once_are_refused(open_pair: OpenPair) -> None:

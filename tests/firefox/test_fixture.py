@@ -98,14 +98,22 @@ import pytest, trio
 @pytest.mark.trio
 async def test_one(tab):
     print("up", tab.url, flush=True)
+    async with trio.open_nursery():
+        await trio.sleep({seconds})
+"""
+
+SECOND_TEST = """
+@pytest.mark.trio
+async def test_two(tab):
+    print("two", flush=True)
     await trio.sleep({seconds})
 """
 
 
-def run_pytest(folder: Path, *, seconds: float) -> list[str]:
+def run_pytest(folder: Path, *, seconds: float, source: str = TEST_FILE) -> list[str]:
     """The command that runs a test file of a user's."""
     file = folder / "test_user.py"
-    file.write_text(TEST_FILE.format(seconds=seconds))
+    file.write_text(source.format(seconds=seconds))
     options = ["-s", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={folder}"]
     return [sys.executable, "-m", "pytest", *options, str(file)]
 
@@ -121,9 +129,9 @@ async def test_a_single_test_passes_alone_and_leaves_nothing(tmp_path: Path, lef
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 async def test_a_test_run_that_is_killed_leaves_nothing(number: signal.Signals, tmp_path: Path, left: Leftovers) -> None:
-    """Issue, must show: no Firefox of ours, no temporary profile, within 5 s."""
+    """Issue, must show: no Firefox of ours, no temporary profile, within 5 s; and no further test was begun."""
     with trio.fail_after(90):
-        command = run_pytest(tmp_path, seconds=60)
+        command = run_pytest(tmp_path, seconds=60, source=TEST_FILE + SECOND_TEST)
         process = await trio.lowlevel.open_process(command, env=left.environ(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert process.stdout is not None
         said = b""
@@ -132,7 +140,7 @@ async def test_a_test_run_that_is_killed_leaves_nothing(number: signal.Signals, 
         assert len(left.profiles()) == 1
         process.send_signal(number)
         await left.wait_gone(5)
-        await process.wait()
+        assert await process.wait() == (pytest.ExitCode.INTERRUPTED if number == signal.SIGINT else -number)
         await process.stdout.aclose()
 
 

@@ -39,6 +39,7 @@ class Site:
     url: str
     pages: dict[str, str] = attrs.field(factory=dict)
     asked: list[str] = attrs.field(factory=list)
+    release: threading.Event = attrs.field(factory=threading.Event)  # until then, /held is not answered
 
     def put(self, html: str) -> str:
         path = f"/page{len(self.pages)}"
@@ -53,6 +54,9 @@ def site() -> Iterator[Site]:
             found.asked.append(self.path)
             html = found.pages.get(self.path.split("?")[0], "<!doctype html><p>somewhere else</p>")
             body = html.encode()
+            if self.path == "/held":
+                found.release.wait(10)
+                return
             self.send_response(204 if self.path == "/nothing" else 200)
             self.send_header("content-type", "text/html; charset=utf-8")
             self.send_header("content-length", str(len(body)))
@@ -117,6 +121,9 @@ class Page:
 
     async def showing(self, document: str) -> bool:
         return bool((await self.call("tab.get"))["tab"]["document"] == document)
+
+    async def showing_another_than(self, document: str) -> bool:
+        return (await self.call("tab.get"))["tab"]["document"] not in (None, document)
 
     async def read(self) -> Json:
         (self.frame,) = (await self.call("page.read"))["frames"]
@@ -492,6 +499,73 @@ async def test_a_submit_is_noticed(page: Page) -> None:
         assert (result["ok"], result["submitted"]) == (True, submitted)
 
 
+DEAF = (
+    "<script>['submit', 'pagehide', 'pageshow'].forEach(type => addEventListener(type, event => {"
+    "event.preventDefault(); event.stopImmediatePropagation() }, true))</script>"
+)
+REOPENED = "((html) => { document.open(); document.write(html); document.close() })(keep.outerHTML)"
+
+
+@pytest.mark.parametrize(("script", "then"), [(DEAF, "0"), ("", REOPENED)], ids=["stops-events", "document-open"])
+async def test_no_page_can_keep_submits_and_its_coming_and_going_from_us(page: Page, script: str, then: str) -> None:
+    """Our choice: our listeners come before the page's, and are there again after document.open()."""
+    await page.open(
+        f"{script}<div id=keep><form onsubmit='event.preventDefault()'><button>send</button></form>"
+        "<button id=go onclick=\"location = '/elsewhere'\">go</button></div>"
+    )
+    await page.js(f"void ({then})")
+    document = (await page.read())["document"]
+    assert (await page.act("send", "click"))["submitted"]
+    await page.act("go", "click")
+    await page.until("location.pathname === '/elsewhere'")
+    await soon(lambda: page.showing_another_than(document))
+    await page.js("void setTimeout(() => history.back())")
+    await soon(lambda: page.showing(document))
+    assert (await page.read())["document"] == document
+
+
+@pytest.mark.parametrize(
+    ("handler", "reason"),
+    [
+        ("onmouseover='this.remove()'", "gone"),
+        ("onmouseover=\"this.style.left = '400px'\"", "covered"),
+        ("onpointermove='cover.hidden = false'", "covered"),
+        ("onpointermove='this.disabled = false'", None),
+        ("onmouseover=\"this.replaceChildren('b')\"", None),
+        ("onmousedown=\"this.replaceChildren('b')\"", None),
+    ],
+)
+async def test_a_control_that_dodges_the_pointer_is_not_pressed(page: Page, handler: str, reason: str | None) -> None:
+    """B83: the target is looked for again after the pointer's way there. One whose content was drawn anew is pressed."""
+    await page.open(
+        f"<button style='position:absolute;left:10px;top:10px' {handler} onclick='window.hit = 1'><i>b</i></button>"
+        "<div id=cover style='position:fixed;inset:0' hidden></div>"
+    )
+    result = await page.act("b", "click")
+    assert (result["ok"], result["started"], result.get("reason")) == (reason is None, True, reason)
+    assert await page.js("window.hit ?? null") == (1 if reason is None else None)
+
+
+async def test_a_suggestion_that_goes_when_it_is_pressed_was_pressed(page: Page) -> None:
+    """Our choice: lists of suggestions take the press and close; there is nothing left to click then."""
+    await page.open(
+        '<ul role=listbox><li role=option onmousedown="window.taken = 1; this.parentElement.remove()" '
+        "onclick='window.late = 1'>b</li></ul>"
+    )
+    assert (await page.act("b", "click"))["ok"]
+    assert await page.js("[window.taken, window.late ?? 0]") == [1, 0]
+
+
+async def test_a_page_that_may_not_be_left_is_left_all_the_same(page: Page) -> None:
+    """Our choice: after trusted input Firefox would ask, and nobody is there to answer. The preference says that it must not."""
+    await page.open("<script>addEventListener('beforeunload', e => e.preventDefault())</script><p>stay</p>")
+    press = [{"type": "pointerMove", "x": 20, "y": 200}, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+    actions = [{"type": "pointer", "id": "mouse", "actions": press}]
+    await page.session.bidi("input.performActions", context=await page.tab.bidi_context(), actions=actions)
+    await page.open("<p>left</p>")
+    assert page.frame["text"] == "left"
+
+
 # What is checked before
 
 
@@ -524,6 +598,14 @@ CHANGES = [
     ("head.textContent = 'Other'", "control differs"),
     ("field.value = 'typed'", "page differs"),
     ("box.checked = true", "page differs"),
+    ("form.action = '/evil'", "control differs"),
+    ("form.method = 'post'", "control differs"),
+    ("form.target = '_blank'", "control differs"),
+    ("b.setAttribute('formaction', '/worse')", "control differs"),
+    ("b.setAttribute('form', 'another')", "control differs"),
+    ("b.removeAttribute('form')", "control differs"),
+    ("base.href = 'http://localhost:1/'", "control differs"),
+    ("b.type = 'button'", "control differs"),
     ("location.hash = 'elsewhere'", "page differs"),
     ("field.remove()", "page differs"),
 ]
@@ -532,9 +614,9 @@ CHANGES = [
 async def test_a_change_after_the_look_makes_the_act_stale(page: Page) -> None:
     """Page reference 2.9 and 4.1."""
     await page.open(
-        "<section><h2 id=head>List</h2><ul><li><span id=row>Milk</span> "
-        "<button id=b onclick='window.hit = 1'>Drop</button></li></ul></section><input id=field aria-label=field>"
-        "<input type=checkbox id=box aria-label=box>"
+        "<base id=base><section><h2 id=head>List</h2><ul><li><span id=row>Milk</span> <form id=form action=/drop>"
+        "<button id=b onclick='window.hit = 1'>Drop</button></form></li></ul></section><input id=field aria-label=field>"
+        "<input type=checkbox id=box aria-label=box><form id=another action=/drop></form>"
     )
     for change, detail in CHANGES:
         label = await page.js("b.textContent")
@@ -542,6 +624,26 @@ async def test_a_change_after_the_look_makes_the_act_stale(page: Page) -> None:
         assert await page.refused(label, "click") == ("stale", detail), change
         await page.read()
     assert await page.js("window.hit ?? null") is None
+
+
+@pytest.mark.parametrize(
+    ("html", "change", "op", "value"),
+    [
+        ("<input id=f aria-label=f>", "f.type = 'password'", "type", "x"),
+        ("<input id=f aria-label=f>", "f.autocomplete = 'one-time-code'", "type", "x"),
+        ("<input id=f aria-label=f>", "f.type = 'email'", "type", "x"),
+        ("<a id=f href=/there>f</a>", "f.target = '_blank'", "click", None),
+        ("<a id=f href=/there>f</a>", "base.href = 'http://localhost:1/'", "click", None),
+    ],
+)
+async def test_a_control_that_became_another_kind_of_thing_is_stale(
+    page: Page, html: str, change: str, op: str, value: str | None
+) -> None:
+    """Browser tools 4: what was judged was a plain field, and a link to that address."""
+    await page.open(f"<base id=base>{html}")
+    await page.js(f"void ({change})")
+    assert await page.refused("f", op, value) == ("stale", "control differs")
+    assert await page.js("f.value || ''") == ""
 
 
 async def test_a_change_that_does_not_matter_lets_the_act_through(page: Page) -> None:
@@ -902,6 +1004,25 @@ async def test_a_tab_goes_to_an_address_or_says_why_not(page: Page) -> None:
         with pytest.raises(RemoteCallError) as caught:
             await page.call("tab.goto", url=url)
         assert caught.value.code == code, url
+
+
+async def test_a_page_that_reloads_itself_meanwhile_is_not_taken_for_the_one_asked_for(page: Page) -> None:
+    """Browser tools 6: the commit of this navigation is waited for, and its own reload stopped it."""
+    await page.open("<p>stubborn</p>")
+    async with trio.open_nursery() as nursery:
+
+        async def go() -> None:
+            with pytest.raises(RemoteCallError) as caught:
+                await page.call("tab.goto", url=page.site.url + "/held")
+            assert caught.value.code == "navigation-failed"
+
+        nursery.start_soon(go)
+        with trio.fail_after(10):
+            while "/held" not in page.site.asked:  # noqa: ASYNC110 - another thread writes it
+                await trio.sleep(0.01)
+        await page.js("void setTimeout(() => location.reload())")
+    page.site.release.set()
+    assert (await page.read())["text"] == "stubborn"
 
 
 async def test_a_tab_that_could_not_be_opened_is_not_left_behind(page: Page) -> None:

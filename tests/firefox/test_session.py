@@ -130,6 +130,21 @@ async def test_tabs_have_contexts_of_their_own_that_survive_navigation(firefox: 
             await other.close()
 
 
+async def test_a_tab_on_its_way_to_another_process_is_never_told_as_blank(
+    tab: Tab, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our choice: Firefox shows about:blank for a moment then, and a tool that looked just then would find no web page."""
+    told: list[str] = []
+    monkeypatch.setattr(tab, "update", lambda state, update=tab.update: (told.append(state["url"]), update(state)))
+    with trio.fail_after(30):
+        for number in range(6):
+            host = "localhost" if number % 2 else "127.0.0.1"
+            await tab.goto(site.replace("127.0.0.1", host) + f"/form.html?{number}")
+            await tab.snapshot()
+    assert len(told) >= 12
+    assert [url for url in told if not url.startswith("http")] == []
+
+
 async def test_two_tabs_with_one_address_cannot_be_told_apart(firefox: BrowserSession, site: str) -> None:
     """Our choice: an error, not a guess."""
     with trio.fail_after(30):

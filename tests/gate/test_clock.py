@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from foxloop_trio.errors import GateError
-from foxloop_trio.gate import MemoryGateStore
+from foxloop_trio.errors import BadOptionsError, GateError
+from foxloop_trio.gate import MemoryGateStore, create_gate
 
-UNUSABLE: list[Any] = [float("nan"), float("inf"), float("-inf"), "1000000", True, 10**400, [], 1j]
+UNUSABLE: list[Any] = [float("nan"), float("inf"), float("-inf"), "1000000", True, 10**400, [], 1j, 1e13, -1e13, 1e308, 2**60]
 
 
 @pytest.mark.parametrize("answer", UNUSABLE)
@@ -60,7 +60,7 @@ async def test_revoking_needs_no_clock(setup: Any) -> None:
     assert await s.host.revoke_grant(grant.id) is True
 
 
-@pytest.mark.parametrize("stored", [float("nan"), float("inf"), "1", True])
+@pytest.mark.parametrize("stored", [float("nan"), float("inf"), "1", True, 1e13])
 async def test_a_stored_time_that_is_not_finite_is_a_broken_state(setup: Any, stored: Any) -> None:
     """CK-02: storage-error, also where the clock is not needed."""
     s = setup()
@@ -83,3 +83,26 @@ async def test_time_goes_on_from_the_latest_stored_also_in_a_new_gate(setup: Any
     again = setup(store=store)
     assert again.wall.at < s.wall.at
     assert (await again.gate.check(s.save())).reason == "expired"
+
+
+async def test_a_clock_that_is_far_off_once_expires_nothing_for_good(setup: Any) -> None:
+    """Time never runs backwards, so such an answer must not be taken for a time; the last time of a calendar still is one."""
+    s = setup()
+    await s.host.add_grant(scope="fill", domains=["notes.local"], expires_at=s.wall.at + 100)
+    s.wall.answer = 1e13
+    assert (await s.gate.check(s.save())).reason == "clock-error"
+    s.wall.answer = None
+    assert (await s.gate.check(s.save())).decision == "allow"
+    s.wall.answer = 8.64e12
+    assert (await s.gate.check(s.save())).reason == "expired"
+
+
+@pytest.mark.parametrize("option", ["now", "ids"])
+def test_an_async_clock_or_source_of_ids_is_refused_when_the_gate_is_made(option: str) -> None:
+    """Its coroutine would never be awaited, and every decision would be a clock error."""
+
+    async def later(*args: Any) -> float:
+        raise AssertionError
+
+    with pytest.raises(BadOptionsError, match=f"{option} must be a plain function"):
+        create_gate(tools={"look": "read"}, **{option: later})

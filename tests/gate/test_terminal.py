@@ -323,10 +323,15 @@ async def test_control_c_ends_a_waiting_question_at_once() -> None:
         ("\u2028\u2029", "\\u2028\\u2029"),
         ("\U000e0041", "\\udb40\\udc41"),
         ("\ue000\ud800", "\\ue000\\ud800"),
+        ("a\u00a0b\u3000\u2003c d", "a\\u00a0b\\u3000\\u2003c d"),
+        ("\u3164\u115f\u1160\uffa0\u2800", "\\u3164\\u115f\\u1160\\uffa0\\u2800"),
+        ("a\u034fb\ufe0f\u180c\u17b5", "a\\u034fb\\ufe0f\\u180c\\u17b5"),
+        ("\U000e0100\U0001d159", "\\udb40\\udd00\\ud834\\udd59"),
+        ("e\u0301 \u05d0 \u0e33 \uac00", "e\u0301 \u05d0 \u0e33 \uac00"),
     ],
 )
 def test_what_does_not_show_as_itself_is_escaped(text: str, shown: str) -> None:
-    """Control, direction, zero-width, separator, tag and private characters."""
+    """Control, direction, zero-width, separator, tag and private characters, odd spaces, fillers and variation selectors."""
     assert visible(text) == shown
 
 

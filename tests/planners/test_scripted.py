@@ -140,3 +140,18 @@ def test_both_are_planners():
     """They have the shape of the port."""
     assert isinstance(scripted_planner([]), Planner)
     assert isinstance(function_planner(print), Planner)
+
+
+@pytest.mark.parametrize("args", [{1, 2}, float("nan"), {"a": object()}, b"{}"], ids=str)
+def test_arguments_that_are_no_json_are_refused_when_the_planner_is_made(args):
+    """Such a script would end in a model error in the middle of a run. What is no JSON on purpose is given as text."""
+    with pytest.raises(UsageError, match=r"replies\[1\]: calls\[0\]: args must be JSON"):
+        scripted_planner([{"text": "a"}, {"calls": [{"name": "a", "args": args}]}])
+    scripted_planner([{"calls": [{"name": "a", "args": "NaN"}]}])
+
+
+@pytest.mark.parametrize("replies", [None, 5, "text", {"text": "a"}], ids=str)
+def test_a_script_that_is_no_list_is_refused(replies):
+    """One reply is not a list of replies."""
+    with pytest.raises(UsageError, match="list of replies"):
+        scripted_planner(replies)

@@ -1,5 +1,6 @@
 """`@tool`: the schema and the words of a tool from an async function."""
 
+import math
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import pytest
@@ -131,6 +132,21 @@ async def test_a_context_parameter_gets_the_context_and_is_not_in_the_schema():
         assert (await made.run({"text": "!"}, ctx())).summary == "g!"
 
 
+def test_a_default_that_json_cannot_say_is_the_functions_own():
+    """The parameter is optional, and the planner is told no default."""
+
+    async def wait(limit: float = math.inf, big: int = 2**60, text: str = "a") -> ToolOutput:
+        raise AssertionError
+
+    made = make(wait)
+    assert made.parameters["properties"] == {
+        "limit": {"type": "number"},
+        "big": {"type": "integer"},
+        "text": {"type": "string", "default": "a"},
+    }
+    assert made.parameters["required"] == []
+
+
 def test_options_go_into_the_tool():
     """Name and description can be given; the functions are the very functions."""
 
@@ -179,12 +195,17 @@ async def unknown(text: "NoSuchName") -> ToolOutput:  # type: ignore[name-define
     raise AssertionError
 
 
+async def two_contexts(one: ToolContext, two: ToolContext) -> ToolOutput:
+    raise AssertionError
+
+
 def not_async(text: str) -> ToolOutput:
     raise AssertionError
 
 
 @pytest.mark.parametrize(
-    "function", [takes_any, takes_names, by_position, unannotated, takes_bytes, takes_either, mixed, unknown, not_async]
+    "function",
+    [takes_any, takes_names, by_position, unannotated, takes_bytes, takes_either, mixed, unknown, two_contexts, not_async],
 )
 def test_a_function_that_has_no_schema_is_refused_by_name(function):
     """The message names the function, so the mistake is found where it stands."""

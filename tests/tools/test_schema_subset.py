@@ -62,7 +62,7 @@ def test_the_path_of_an_array_item_ends_in_brackets():
 
 def test_annotations_are_ignored_at_every_depth_and_left_out_of_the_rules():
     """Words for the planner judge nothing, also where their values are nonsense."""
-    words = {"description": 1, "title": None, "default": object(), "examples": "x"}
+    words = {"description": 1, "title": None, "default": {"deep": [1.5]}, "examples": "x"}
     schema = {"type": "object", "properties": {"x": {"type": "string", **words}}, **words}
     assert accept_schema(schema, "p") == {
         "type": "object",
@@ -95,3 +95,19 @@ def test_a_schema_that_contains_itself_is_refused():
         wide = {"type": "object", "properties": {"a": wide, "b": wide}}
     with pytest.raises(BadSchemaError, match="schema nodes"):
         accept_schema(wide, "p")
+
+
+@pytest.mark.parametrize("value", [object(), math.inf, (1,), {1: 2}, {1: 2, "a": 3}, 2**60, "x" * 70_000], ids=str)
+@pytest.mark.parametrize("keyword", ["description", "title", "default", "examples"])
+def test_an_annotation_that_cannot_be_sent_to_a_planner_is_refused(keyword, value):
+    """It would break the planner's request, or the record of the run, long after the tool was written."""
+    with pytest.raises(BadSchemaError, match=rf"p\.x: {keyword} .*must be JSON"):
+        accept_schema({"type": "object", "properties": {"x": {"type": "string", keyword: value}}}, "p")
+
+
+def test_an_annotation_that_contains_the_schema_is_refused():
+    """A cycle has no JSON either."""
+    schema = {"type": "object"}
+    schema["default"] = schema
+    with pytest.raises(BadSchemaError, match="default"):
+        accept_schema(schema, "p")

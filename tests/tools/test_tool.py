@@ -1,5 +1,7 @@
 """Tools and the registries made of them: each rule of a tool definition, and in which order they are looked at."""
 
+from types import MappingProxyType
+
 import pytest
 
 from foxloop_trio.actions import Money, ToolContext, ToolOutput
@@ -144,6 +146,23 @@ def test_args_problem_judges_by_the_tools_schema():
     assert tool.args_problem({"text": "milk"}) is None
     assert tool.args_problem({"text": 1}).startswith("text: ")
     assert tool.args_problem({"scope": "read"}).startswith("scope: ")
+
+
+def test_a_schema_that_is_changed_after_the_tool_was_made_changes_nothing():
+    """Neither what the planner is told nor what its arguments are held to, also when they are checked for the first time later."""
+    parameters = {"type": "object", "properties": {"text": {"type": "string"}}}
+    tool = define_tools([a_tool(parameters=parameters)])["save_note"]
+    parameters["properties"]["text"]["pattern"] = "a"
+    parameters["properties"]["evil"] = {"type": "string"}
+    assert tool.parameters == {"type": "object", "properties": {"text": {"type": "string"}}}
+    assert tool.args_problem({"text": "a"}) is None
+    assert "evil" in tool.args_problem({"text": "a", "evil": "b"})
+
+
+def test_a_read_only_schema_will_do():
+    """A mapping proxy cannot be deep-copied, and need not be."""
+    tool = a_tool(parameters=MappingProxyType({"type": "object", "properties": MappingProxyType({"text": {"type": "string"}})}))
+    assert define_tools([tool])["save_note"].args_problem({"text": "a"}) is None
 
 
 def test_tools_compare_by_their_parts():

@@ -34,6 +34,7 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
       document: null,
       url: sender.url ?? "",
       born: 0,
+      came: "navigate",
       port,
       waiting: new Map(),
     };

@@ -6,11 +6,13 @@
 // Result: `{ handlers, get, unreadable, picture, here(doc), listen() }`.
 //
 // "Arrived" means: a document that began to load after we asked has said hello. The tab's address and status are not enough, since
-// both may still be those of the page before.
+// both may still be those of the page before. A page that reloads itself or goes back meanwhile stops the navigation that we asked
+// for; the document that comes then is not ours.
 
 import { Fault } from "./faults.js";
 
 const GRACE_MS = 500; // between "loading is complete" and giving up on a hello: an error page never says it
+const CAME_BY_ITSELF = new Set(["reload", "back_forward"]); // names of the Navigation Timing standard
 const BORN_EARLY_MS = 20; // a document's time origin is rounded, and comes from another process's clock
 const ADDRESS_WAIT_MS = 1000; // for the tab's address to follow its document
 const ADDRESS_POLL_MS = 10;
@@ -23,10 +25,14 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
   const changed = new Set();
   let flushing = false;
 
+  // On its way from one process to another a tab is blank for a moment, which is not what it shows.
+  const onItsWay = (tab) => tab.status === "loading" && tab.url === BLANK;
+
   function describe(tab) {
+    const url = (onItsWay(tab) ? documents.top(tab.id)?.url : null) ?? tab.url ?? "";
     return {
       tab: tab.id,
-      url: (tab.url ?? "").toWellFormed().slice(0, limits.addresses),
+      url: url.toWellFormed().slice(0, limits.addresses),
       title: (tab.title ?? "").slice(0, limits.title).toWellFormed(),
       active: tab.active,
       status: tab.status === "loading" ? "loading" : "complete",
@@ -72,7 +78,7 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
       const waiter = {
         tab: id,
         here(doc) {
-          if (doc.born >= since - BORN_EARLY_MS) {
+          if (doc.born >= since - BORN_EARLY_MS && !CAME_BY_ITSELF.has(doc.came)) {
             end(resolve, doc);
           }
         },
@@ -200,7 +206,7 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
     flushing = false;
     for (const id of ids) {
       const tab = await browser.tabs.get(id).catch(() => null);
-      if (tab !== null) {
+      if (tab !== null && !(onItsWay(tab) && documents.top(id) === null)) {
         notify("tab.changed", { tab: describe(tab) });
       }
     }

@@ -2,7 +2,8 @@
 //
 // `guardOf(facts)`: a keyed digest over everything about a control that a person would have judged it by. `keyOf(sight)`: one over
 // the document, its address and the state of all its visible fields. Both are 16 hex digits that reveal nothing. A change elsewhere
-// (another button's text, a paragraph, a class, a position) alters neither.
+// (another button's text, a paragraph, a class, a position) alters neither. Where a control leads and what kind of field it is are
+// judged too: an approval to send a form is one for the address it named.
 // Depends on: controls, identity, names, numbers, places, roles, values.
 "use strict";
 
@@ -11,7 +12,7 @@ foxloop.define("guard", ({ controls, identity, names, numbers, places, roles, va
   const digest = (list) => identity.digest(JSON.stringify(list));
 
   function guardOf(facts) {
-    const { el, role, label, value, state, chosen, disabled, section, row } = facts;
+    const { el, role, label, secret, value, state, chosen, disabled, section, row, form } = facts;
     const attribute = (name) => el.getAttribute(name);
     return digest([
       role,
@@ -22,6 +23,11 @@ foxloop.define("guard", ({ controls, identity, names, numbers, places, roles, va
       disabled,
       attribute("aria-expanded"),
       attribute("href"),
+      places.leadsTo(el),
+      attribute("type"),
+      el.type ?? null,
+      secret,
+      form === null ? null : numbers.numberOf(form),
       section,
       places.rowDigest(row),
     ]);

@@ -2,11 +2,12 @@
 //
 // `press(el, { point, onto })`: over, move, down, focus, up, click, in this order, at the topmost element of that point. What a
 // page cancels has the usual consequences. The default action of the click is Firefox's own: it follows links, sends forms, sets
-// checkboxes.
-// Depends on: focus, tree.
+// checkboxes. Answers null, or a refusal when the page took the control away from under the pointer before the button went down:
+// the press would then be that of another one. A control that goes when it is pressed (lists of suggestions do that) was pressed.
+// Depends on: focus, reach, tree.
 "use strict";
 
-foxloop.define("pointer", ({ focus, tree }) => {
+foxloop.define("pointer", ({ focus, reach, tree }) => {
   const MOUSE = { pointerId: 1, pointerType: "mouse", isPrimary: true };
   let hovered = null; // a WeakRef
 
@@ -70,9 +71,18 @@ foxloop.define("pointer", ({ focus, tree }) => {
     focus.drop();
   }
 
-  function press(el, { point, onto }) {
+  const refuse = (reason, detail) => ({ ok: false, reason, detail });
+
+  function press(el, { point, onto: first }) {
+    enter(first, sender(first, point));
+    if (!tree.connected(el)) {
+      return refuse("gone", "it left the page when the pointer came over it");
+    }
+    const onto = reach.under(el, point); // the page may have drawn what is in it anew
+    if (onto === null) {
+      return refuse("covered", "it moved away when the pointer came over it, or something came over it");
+    }
     const send = sender(onto, point);
-    enter(onto, send);
     const down = send.pointer("pointerdown", { buttons: 1 });
     if (down && send.mouse("mousedown", { buttons: 1, detail: 1 })) {
       focusLike(el);
@@ -81,7 +91,11 @@ foxloop.define("pointer", ({ focus, tree }) => {
     if (down) {
       send.mouse("mouseup", { buttons: 0, detail: 1 });
     }
-    send.pointer("click", { detail: 1 });
+    // As Firefox does it: no click when what was pressed is gone, and one on what it was in if that is still there.
+    if (tree.connected(el)) {
+      send.pointer("click", { detail: 1 }, tree.connected(onto) ? onto : el);
+    }
+    return null;
   }
 
   return { press };

@@ -37,7 +37,12 @@ foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read,
     port.onDisconnect.addListener(() => lose(mine));
     pause.connectWaker((number, ms) => post(mine, { wake: number, ms }));
     post(mine, {
-      hello: { document: identity.document, url: words.cut(document.URL, limits.addresses), born: performance.timeOrigin },
+      hello: {
+        document: identity.document,
+        url: words.cut(document.URL, limits.addresses),
+        born: performance.timeOrigin,
+        came: performance.getEntriesByType("navigation")[0]?.type ?? "navigate",
+      },
     });
   }
 
@@ -140,6 +145,7 @@ foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read,
 
   function hear(mine, message) {
     failures = 0;
+    listen();
     if (message.ask !== undefined) {
       serve(mine, message);
     } else if (message.cancel !== undefined) {
@@ -156,19 +162,29 @@ foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read,
     }
   }
 
-  addEventListener("pagehide", (event) => {
+  function hide(event) {
     if (event.isTrusted && line !== null) {
       const { port } = line;
       drop(line);
       dialogs.disarm();
       port.disconnect();
     }
-  });
-  addEventListener("pageshow", (event) => {
+  }
+
+  function show(event) {
     if (event.isTrusted && event.persisted) {
       connect();
     }
-  });
+  }
+
+  // Capturing, and before the page's own, so that no page can keep them from us. Said anew from time to time, since document.open()
+  // takes all listeners away; those that are there are not added twice.
+  function listen() {
+    addEventListener("pagehide", hide, true);
+    addEventListener("pageshow", show, true);
+  }
+
+  listen();
   connect();
   return {};
 });

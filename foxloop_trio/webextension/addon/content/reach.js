@@ -2,6 +2,7 @@
 //
 // `reach(el, via)` -> `{ point: { x, y }, onto }`, onto being the topmost element there; or `{ cover }`, the element in the way, or
 // `{ cover: null }` when no point of it is in the viewport. Looks only; changes nothing.
+// `under(el, point)`: the topmost element of that point, null when a press there is not one on the control.
 // `bring(el, via, attempt)` scrolls it into reach, differently at each attempt from 0; answers false when there is nothing left to
 // try.
 // `coverName(cover)`: that element in a few words, some of them the page's.
@@ -35,6 +36,11 @@ foxloop.define("reach", ({ sight, tree, words }) => {
   // A press on `onto` is a press on the control: it is the control, or in it, or in a label of it.
   function lands(el, onto) {
     return tree.within(el, onto) || tree.closest(onto, "label")?.control === el;
+  }
+
+  function under(el, { x, y }) {
+    const onto = tree.at(x, y);
+    return onto !== null && lands(el, onto) ? onto : null;
   }
 
   // A link inside a label, a button inside a row: the press would be theirs.
@@ -118,5 +124,5 @@ foxloop.define("reach", ({ sight, tree, words }) => {
     return `covered by ${words.cut(cover.localName, NAME_LENGTH)}${name === "" ? "" : ` "${words.cut(name, NAME_LENGTH)}"`}`;
   }
 
-  return { reach, bring, mustScroll, coverName };
+  return { reach, under, bring, mustScroll, coverName };
 });

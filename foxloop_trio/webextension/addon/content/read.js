@@ -42,9 +42,13 @@ foxloop.define("read", ({ captcha, controls, guard, identity, limits, numbers, p
       href: href === "" ? undefined : href,
       row: row === null ? undefined : places.rowDigest(row),
       via: facts.via === null ? undefined : "label",
-      destination: submit ? places.destinationOf(el, el.form) : undefined,
+      destination: submit ? describeDestination(places.destinationOf(el, el.form)) : undefined,
       guard: guard.guardOf(facts),
     };
+  }
+
+  function describeDestination({ url, method, target }) {
+    return { url: words.cut(url, limits.addresses), method, target: words.cut(target, limits.attribute) };
   }
 
   function describeOption(option) {

@@ -1,18 +1,27 @@
 // submits: was a form sent while an act ran?
 //
 // `watch(onSubmit)` -> `{ seen(), stop() }`. A capturing listener on the window sees every submit event of this document, also one
-// that the page cancels; a form that is blocked by validation has none.
+// that the page cancels; a form that is blocked by validation has none. It is there before the first script of the page, which
+// could otherwise keep the event from it.
 // Depends on: nothing.
 "use strict";
 
-foxloop.define("submits", () => ({
-  watch(onSubmit) {
+foxloop.define("submits", () => {
+  const watchers = new Set();
+  const listener = () => watchers.forEach((heard) => heard());
+  const listen = () => addEventListener("submit", listener, true);
+  listen();
+
+  function watch(onSubmit) {
     let seen = false;
-    const listener = () => {
+    const heard = () => {
       seen = true;
       onSubmit();
     };
-    addEventListener("submit", listener, true);
-    return { seen: () => seen, stop: () => removeEventListener("submit", listener, true) };
-  },
-}));
+    listen(); // anew, since document.open() takes all listeners away; one that is there is not added twice
+    watchers.add(heard);
+    return { seen: () => seen, stop: () => watchers.delete(heard) };
+  }
+
+  return { watch };
+});

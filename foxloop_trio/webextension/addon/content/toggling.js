@@ -38,15 +38,17 @@ foxloop.define("toggling", ({ pause, pointer, tree, values }) => {
     unfit: (facts) => unfit(facts, wanted),
     done: ({ el }) => (values.isOn(el) === wanted ? { ok: true, checked: wanted } : null),
     dispatch({ el }, spot) {
-      pointer.press(el, spot);
-      return (over) => reached(el, wanted, over);
+      return pointer.press(el, spot) ?? ((over) => reached(el, wanted, over));
     },
   });
 
   const click = {
     unfit: () => null,
     dispatch({ el, state }, spot) {
-      pointer.press(el, spot);
+      const taken = pointer.press(el, spot);
+      if (taken !== null) {
+        return taken;
+      }
       return state === undefined ? { ok: true } : { ok: true, checked: values.isOn(el) };
     },
   };

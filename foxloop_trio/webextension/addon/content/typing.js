@@ -68,7 +68,10 @@ foxloop.define("typing", ({ focus, limits, pause, pointer, roles, sameText, tree
 
   function dispatch(facts, spot, value) {
     const { el, secret } = facts;
-    pointer.press(el, spot);
+    const taken = pointer.press(el, spot);
+    if (taken !== null) {
+      return taken;
+    }
     // The press ran the page's handlers; what it was allowed for must still be there.
     if (!tree.connected(el)) {
       return refuse("gone", "it left the page when it was pressed");
