@@ -223,6 +223,7 @@ async def test_nothing_is_sent_after_a_no(left: Leftovers, state: Path, tmp_path
 
 
 @pytest.mark.firefox
+@pytest.mark.long
 async def test_ctrl_c_in_the_middle_leaves_a_sound_trail_and_nothing_else(left: Leftovers, state: Path, tmp_path: Path) -> None:
     """While the question is open: the run's end is on record, Firefox and its profile are gone."""
     async with demo_in_terminal(left, tmp_path) as terminal:

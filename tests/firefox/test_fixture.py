@@ -127,7 +127,7 @@ async def test_a_single_test_passes_alone_and_leaves_nothing(tmp_path: Path, lef
         assert left.all() == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.long), signal.SIGKILL])
 async def test_a_test_run_that_is_killed_leaves_nothing(number: signal.Signals, tmp_path: Path, left: Leftovers) -> None:
     """Issue, must show: no Firefox of ours, no temporary profile, within 5 s; and no further test was begun."""
     with trio.fail_after(90):

@@ -50,9 +50,11 @@ async def test_a_launched_firefox_works_and_leaves_nothing(left: Leftovers) -> N
         assert caught.value.code == "browser-lost"
 
 
-@pytest.mark.parametrize(
-    "point", [pytest.param(point, marks=[pytest.mark.long] if point in ("session", "installed") else []) for point in POINTS]
-)
+SLOW_POINTS = ("session", "installed", "attached")
+"""The default run cancels at the five points before these."""
+
+
+@pytest.mark.parametrize("point", [pytest.param(at, marks=[pytest.mark.long] if at in SLOW_POINTS else []) for at in POINTS])
 async def test_a_start_that_is_cancelled_leaves_nothing(point: str, left: Leftovers) -> None:
     """Issue, item 8: cancelled at fixed points of the start; no process, no profile, no port."""
     reached: list[str] = []
@@ -169,6 +171,7 @@ async def test_our_own_death_during_the_start_leaves_nothing(after: float, numbe
         await process.stdout.aclose()
 
 
+@pytest.mark.long
 async def test_a_given_profile_is_used_and_kept(left: Leftovers, tmp_path: Path) -> None:
     """Our choice: it stays, without our preferences in its user.js, and the add-on keeps its UUID in it."""
     profile = tmp_path / "mine"

@@ -863,6 +863,7 @@ async def test_a_tab_in_the_background_hears_of_the_focus(page: Page) -> None:
 # Stopping
 
 
+@pytest.mark.long
 async def test_a_call_after_its_deadline_never_runs(page: Page) -> None:
     """The page is busy beyond the deadline; when it is free again, nothing is done."""
     await page.open("<button id=b onclick='window.hit = 1'>b</button>")
@@ -940,6 +941,7 @@ async def test_the_outcome_of_an_act_that_still_runs_is_not_known_yet(page: Page
 async def test_a_document_that_came_back_is_acted_on_with_the_old_pin(page: Page) -> None:
     """From the back-forward cache: the same document, so what was read of it holds; pages between are not touched (B76)."""
     await page.open("<button id=b onclick='window.hit = (window.hit ?? 0) + 1'>b</button>")
+    await page.until("document.readyState === 'complete'")
     old = page.order("b", "click")
     document = page.frame["document"]
     await page.open("<button id=b onclick='window.wrong = 1'>b</button>")
@@ -961,7 +963,7 @@ async def test_a_document_that_came_back_is_acted_on_with_the_old_pin(page: Page
     [
         ("", 120, 400),
         ("[50, 100, 150, 200, 250, 300, 350, 400].forEach(ms => setTimeout(() => document.body.append('x'), ms))", 300, 1200),
-        ("setInterval(() => document.body.append('x'), 40)", 1490, 2000),
+        pytest.param("setInterval(() => document.body.append('x'), 40)", 1490, 2000, marks=pytest.mark.long),
     ],
 )
 async def test_settling_waits_for_quiet_and_not_for_ever(page: Page, script: str, least: int, most: int) -> None:

@@ -89,6 +89,10 @@ class Reader:
     async def showing(self, document: str) -> bool:
         return bool((await self.call("tab.get"))["tab"]["document"] == document)
 
+    async def loaded(self) -> bool:
+        """Only a document that has loaded wholly is kept for the way back."""
+        return bool(await self.js("document.readyState === 'complete'"))
+
     async def frame(self) -> Json:
         answer = await self.call("page.read")
         assert answer["unreadable"] == []
@@ -485,6 +489,7 @@ async def test_a_page_with_a_frame_named_like_our_shelf_is_read_all_the_same(pag
 async def test_going_back_brings_the_same_document_back(page: Reader) -> None:
     """A page from the back-forward cache keeps its name, its numbers and its guards, and answers again."""
     first = await page.read("<input aria-label=a value=kept>")
+    await soon(page.loaded)
     other = await page.read("<button>elsewhere</button>")
     assert other["document"] != first["document"]
     await page.js("void setTimeout(() => history.back())")
