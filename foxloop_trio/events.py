@@ -13,6 +13,7 @@ import attrs
 
 from .actions import Action, CheckLine, CheckResult, Effect, EffectState, Money
 from .actions._nouns import check_lines
+from .actions._valid import LATEST_INSTANT, all_of, flag, instant, of, one_of, optional_text, text, whole
 from .errors import UsageError
 
 BlockReason = Literal[
@@ -42,9 +43,9 @@ RESULT_REASONS: Final[tuple[ResultReason, ...]] = get_args(ResultReason)
 class PlannedCall:
     """A tool call as the planner wrote it; `args` is its raw argument text."""
 
-    id: str
-    name: str
-    args: str
+    id: str = attrs.field(validator=text)
+    name: str = attrs.field(validator=text)
+    args: str = attrs.field(validator=text)
 
     def to_json(self) -> dict[str, Any]:
         return {"id": self.id, "name": self.name, "args": self.args}
@@ -54,12 +55,19 @@ class PlannedCall:
 class InFlight:
     """The call that was running when the run was stopped, and what is known of its effect."""
 
-    call_id: str
-    name: str
-    effect: Effect
+    call_id: str = attrs.field(validator=text)
+    name: str = attrs.field(validator=text)
+    effect: Effect = attrs.field(validator=of(Effect))
 
     def to_json(self) -> dict[str, Any]:
         return {"call_id": self.call_id, "name": self.name, "effect": self.effect.to_json()}
+
+
+def _to_milliseconds(seconds: Any) -> Any:
+    """Rounded to what JSON keeps, so that the way there and back changes nothing; the validator says what is no instant."""
+    if isinstance(seconds, float) and abs(seconds) <= LATEST_INSTANT:
+        return round(seconds * 1000) / 1000
+    return seconds
 
 
 def _calls(calls: Iterable[PlannedCall]) -> tuple[PlannedCall, ...]:
@@ -71,13 +79,13 @@ class Plan:
     """The planner replied."""
 
     type: ClassVar[Literal["plan"]] = "plan"
-    step: int
-    text: str | None
-    calls: tuple[PlannedCall, ...] = attrs.field(converter=_calls)
-    provider: str | None = None
-    tier: str | None = None
-    repairs: tuple[str, ...] = ()
-    problem: str | None = None
+    step: int = attrs.field(validator=whole)
+    text: str | None = attrs.field(validator=optional_text)
+    calls: tuple[PlannedCall, ...] = attrs.field(converter=_calls, validator=all_of(PlannedCall))
+    provider: str | None = attrs.field(default=None, validator=optional_text)
+    tier: str | None = attrs.field(default=None, validator=optional_text)
+    repairs: tuple[str, ...] = attrs.field(default=(), validator=all_of(str))
+    problem: str | None = attrs.field(default=None, validator=optional_text)
 
 
 @attrs.frozen(kw_only=True)
@@ -85,9 +93,9 @@ class ToolCall:
     """A call is about to be examined. `args` is the parsed JSON, or the raw text when it is not JSON."""
 
     type: ClassVar[Literal["tool-call"]] = "tool-call"
-    step: int
-    id: str
-    name: str
+    step: int = attrs.field(validator=whole)
+    id: str = attrs.field(validator=text)
+    name: str = attrs.field(validator=text)
     args: Any
 
 
@@ -96,12 +104,12 @@ class GateDecision:
     """The gate answered. `action` is the action that was submitted; `reason` is set for deny only."""
 
     type: ClassVar[Literal["decision"]] = "decision"
-    step: int
-    id: str
-    via: Literal["check", "redeem"]
-    decision: Literal["allow", "ask", "deny"]
-    action: Action
-    reason: str | None = None
+    step: int = attrs.field(validator=whole)
+    id: str = attrs.field(validator=text)
+    via: Literal["check", "redeem"] = attrs.field(validator=one_of(("check", "redeem")))
+    decision: Literal["allow", "ask", "deny"] = attrs.field(validator=one_of(("allow", "ask", "deny")))
+    action: Action = attrs.field(validator=of(Action))
+    reason: str | None = attrs.field(default=None, validator=optional_text)
 
 
 @attrs.frozen(kw_only=True)
@@ -109,12 +117,12 @@ class ApprovalNeeded:
     """A human must decide. `expires_at` is wall-clock seconds since 1970."""
 
     type: ClassVar[Literal["approval-needed"]] = "approval-needed"
-    step: int
-    id: str
-    request_id: str
-    action: Action
-    expires_at: float
-    detail: str | None = None
+    step: int = attrs.field(validator=whole)
+    id: str = attrs.field(validator=text)
+    request_id: str = attrs.field(validator=text)
+    action: Action = attrs.field(validator=of(Action))
+    expires_at: float = attrs.field(converter=_to_milliseconds, validator=instant)
+    detail: str | None = attrs.field(default=None, validator=optional_text)
 
 
 @attrs.frozen(kw_only=True)
@@ -122,13 +130,13 @@ class ToolResult:
     """A call ended without stopping the run. `reason` is set when it is not ok."""
 
     type: ClassVar[Literal["tool-result"]] = "tool-result"
-    step: int
-    id: str
-    name: str
-    ok: bool
-    summary: str
-    reason: ResultReason | None = None
-    detail: str | None = None
+    step: int = attrs.field(validator=whole)
+    id: str = attrs.field(validator=text)
+    name: str = attrs.field(validator=text)
+    ok: bool = attrs.field(validator=flag)
+    summary: str = attrs.field(validator=text)
+    reason: ResultReason | None = attrs.field(default=None, validator=one_of(RESULT_REASONS, optional=True))
+    detail: str | None = attrs.field(default=None, validator=optional_text)
     data: Any = None
 
 
@@ -137,10 +145,10 @@ class Check:
     """A completion claim was examined."""
 
     type: ClassVar[Literal["check"]] = "check"
-    step: int
-    ok: bool
-    checks: tuple[CheckLine, ...] = attrs.field(default=(), converter=check_lines)
-    problem: str | None = None
+    step: int = attrs.field(validator=whole)
+    ok: bool = attrs.field(validator=flag)
+    checks: tuple[CheckLine, ...] = attrs.field(default=(), converter=check_lines, validator=all_of(CheckLine))
+    problem: str | None = attrs.field(default=None, validator=optional_text)
 
 
 @attrs.frozen(kw_only=True)
@@ -148,10 +156,10 @@ class Done:
     """The check passed: the run's good end."""
 
     type: ClassVar[Literal["done"]] = "done"
-    step: int
-    summary: str
-    check: CheckResult
-    settled: bool = False
+    step: int = attrs.field(validator=whole)
+    summary: str = attrs.field(validator=text)
+    check: CheckResult = attrs.field(validator=of(CheckResult))
+    settled: bool = attrs.field(default=False, validator=flag)
 
 
 @attrs.frozen(kw_only=True)
@@ -159,10 +167,10 @@ class Blocked:
     """The run was stopped, by a limit, a refusal or a failure. `message` is for the host program."""
 
     type: ClassVar[Literal["blocked"]] = "blocked"
-    step: int
-    reason: BlockReason
-    message: str
-    in_flight: InFlight | None = None
+    step: int = attrs.field(validator=whole)
+    reason: BlockReason = attrs.field(validator=one_of(BLOCK_REASONS))
+    message: str = attrs.field(validator=text)
+    in_flight: InFlight | None = attrs.field(default=None, validator=of(InFlight, optional=True))
 
 
 @attrs.frozen(kw_only=True)
@@ -170,8 +178,8 @@ class Aborted:
     """The host stopped the run, and nothing of it acts any more."""
 
     type: ClassVar[Literal["aborted"]] = "aborted"
-    step: int
-    in_flight: InFlight | None = None
+    step: int = attrs.field(validator=whole)
+    in_flight: InFlight | None = attrs.field(default=None, validator=of(InFlight, optional=True))
 
 
 LoopEvent = Plan | ToolCall | GateDecision | ApprovalNeeded | ToolResult | Check | Done | Blocked | Aborted
@@ -246,6 +254,8 @@ def event_from_json(obj: Mapping[str, Any]) -> LoopEvent:
 
     Raises UsageError, naming the type or the field, for anything else.
     """
+    if not isinstance(obj, Mapping):
+        raise UsageError(f"not an event: {type(obj).__name__}; expected a JSON object")
     kind = obj.get("type")
     reader = _READERS.get(kind) if isinstance(kind, str) else None
     if reader is None:
@@ -253,7 +263,7 @@ def event_from_json(obj: Mapping[str, Any]) -> LoopEvent:
     fields = {key: value for key, value in obj.items() if key != "type"}
     try:
         return reader(fields)
-    except (KeyError, TypeError, ValueError, AttributeError) as fault:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as fault:
         raise UsageError(f"not a {kind!r} event: {fault}") from fault
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import attrs
 
-from ..errors import UsageError
+from ..canonical import canonical_json, read_canonical
+from ..errors import NotJsonError, UsageError
 from ._permit import Permit
+from ._valid import one_of
+
+DONE_DEPTH: Final = 32
+DONE_BYTES: Final = 65_536
+"""Nesting and size of what a tool says it did: those of an action's arguments (gate specification, section 3)."""
+DONE_WORDS: Final = 2000
 
 EffectState = Literal["not-started", "partial", "done", "unknown"]
 EFFECT_STATES: tuple[EffectState, ...] = get_args(EffectState)
@@ -17,7 +24,7 @@ EFFECT_STATES: tuple[EffectState, ...] = get_args(EffectState)
 class Effect:
     """What is known of a call's effect on the world. `done` says which parts were done, in the tool's own plain JSON."""
 
-    state: EffectState
+    state: EffectState = attrs.field(validator=one_of(EFFECT_STATES))
     done: Any = None
 
     def to_json(self) -> dict[str, Any]:
@@ -60,4 +67,12 @@ class ToolContext:
         """
         if state not in EFFECT_STATES:
             raise UsageError(f"report_effect: state must be one of {', '.join(EFFECT_STATES)}, not {state!r}")
-        self._cell.effect = Effect(state=state, done=done)
+        self._cell.effect = Effect(state=state, done=_recordable(done))
+
+
+def _recordable(done: Any) -> Any:
+    """A copy as plain JSON. What is none is kept as its words: a tool that is being stopped must not fail over how it says so."""
+    try:
+        return read_canonical(canonical_json(done, max_depth=DONE_DEPTH, max_bytes=DONE_BYTES))
+    except NotJsonError:
+        return repr(done)[:DONE_WORDS]

@@ -8,6 +8,7 @@ import attrs
 
 from ._nouns import Action
 from ._permit import Permit
+from ._valid import instant, optional_text, text
 
 
 @attrs.frozen(kw_only=True)
@@ -15,9 +16,9 @@ class Allow:
     """Run `action`, with `permit` as the proof. The action is the gate's normalised copy, never the planner's."""
 
     decision: ClassVar[Literal["allow"]] = "allow"
-    grant_id: str
+    grant_id: str = attrs.field(validator=text)
     permit: Permit = attrs.field(validator=attrs.validators.instance_of(Permit))
-    rule_id: str | None = None
+    rule_id: str | None = attrs.field(default=None, validator=optional_text)
 
     @property
     def action(self) -> Action:
@@ -33,10 +34,10 @@ class Ask:
     """
 
     decision: ClassVar[Literal["ask"]] = "ask"
-    grant_id: str
-    request_id: str | None
-    expires_at: float
-    rule_id: str | None = None
+    grant_id: str = attrs.field(validator=text)
+    request_id: str | None = attrs.field(validator=optional_text)
+    expires_at: float = attrs.field(validator=instant)
+    rule_id: str | None = attrs.field(default=None, validator=optional_text)
 
 
 @attrs.frozen(kw_only=True)
@@ -44,9 +45,9 @@ class Deny:
     """Not allowed. `reason` is one of the gate's deny reasons; `message` is the gate's own words, fit for the planner."""
 
     decision: ClassVar[Literal["deny"]] = "deny"
-    reason: str
-    message: str
-    rule_id: str | None = None
+    reason: str = attrs.field(validator=text)
+    message: str = attrs.field(validator=text)
+    rule_id: str | None = attrs.field(default=None, validator=optional_text)
 
 
 Decision = Allow | Ask | Deny

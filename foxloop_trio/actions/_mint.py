@@ -8,9 +8,9 @@ from ._permit import Ledger, Permit
 def mint_permit(*, permit_id: str, grant_id: str, text: str, digest: str, ledger: Ledger) -> Permit:
     """A live permit for the action whose canonical JSON is `text` and whose SHA-256 is `digest`."""
     permit = object.__new__(Permit)
-    permit.id = permit_id
-    permit.grant_id = grant_id
-    permit.digest = digest
+    permit._id = permit_id
+    permit._grant_id = grant_id
+    permit._digest = digest
     permit._text = text
     permit._ledger = ledger
     permit._alive = True

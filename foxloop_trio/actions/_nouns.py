@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, get_args
@@ -9,6 +10,7 @@ from typing import Any, Final, Literal, get_args
 import attrs
 
 from ..canonical import read_canonical
+from ._valid import all_of, flag, instant, of, optional_text, text, whole
 
 Scope = Literal["read", "fill", "submit", "pay"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
@@ -57,6 +59,10 @@ class Action:
     scope: Scope
     amount: Money | None = None
 
+    def copy(self) -> Action:
+        """A copy that shares nothing with this one that could be changed."""
+        return attrs.evolve(self, args=copy.deepcopy(self.args))
+
     def to_json(self) -> dict[str, Any]:
         """The action as plain JSON; `amount` is left out when there is none."""
         plain: dict[str, Any] = {"tool": self.tool, "args": dict(self.args), "domain": self.domain, "scope": self.scope}
@@ -69,9 +75,9 @@ class Action:
 class CheckLine:
     """One line of a verdict: which part, whether it holds, and the evidence (which may quote a page)."""
 
-    part: str
-    ok: bool
-    evidence: str = ""
+    part: str = attrs.field(validator=text)
+    ok: bool = attrs.field(validator=flag)
+    evidence: str = attrs.field(default="", validator=text)
 
     def to_json(self) -> dict[str, Any]:
         return {"part": self.part, "ok": self.ok, "evidence": self.evidence}
@@ -85,9 +91,9 @@ def check_lines(lines: Iterable[CheckLine]) -> tuple[CheckLine, ...]:
 class CheckResult:
     """A verdict on whether the goal, or a part of it, was reached."""
 
-    ok: bool
-    checks: tuple[CheckLine, ...] = attrs.field(default=(), converter=check_lines)
-    problem: str | None = None
+    ok: bool = attrs.field(validator=flag)
+    checks: tuple[CheckLine, ...] = attrs.field(default=(), converter=check_lines, validator=all_of(CheckLine))
+    problem: str | None = attrs.field(default=None, validator=optional_text)
 
     def to_json(self) -> dict[str, Any]:
         plain: dict[str, Any] = {"ok": self.ok, "checks": [line.to_json() for line in self.checks]}
@@ -107,12 +113,12 @@ class ToolOutput:
     * `stop_batch`: the calls that follow in the same reply are skipped, since the page may no longer be what they assumed.
     """
 
-    ok: bool
-    summary: str
-    untrusted: str | None = None
-    check: CheckResult | None = None
+    ok: bool = attrs.field(validator=flag)
+    summary: str = attrs.field(validator=text)
+    untrusted: str | None = attrs.field(default=None, validator=optional_text)
+    check: CheckResult | None = attrs.field(default=None, validator=of(CheckResult, optional=True))
     data: Any = None
-    stop_batch: bool = False
+    stop_batch: bool = attrs.field(default=False, validator=flag)
 
 
 @attrs.frozen(kw_only=True)
@@ -123,16 +129,16 @@ class ApprovalRequest:
     since 1970.
     """
 
-    step: int
-    call_id: str
-    request_id: str
-    action: Action
-    expires_at: float
-    detail: str | None = None
+    step: int = attrs.field(validator=whole)
+    call_id: str = attrs.field(validator=text)
+    request_id: str = attrs.field(validator=text)
+    action: Action = attrs.field(validator=of(Action))
+    expires_at: float = attrs.field(validator=instant)
+    detail: str | None = attrs.field(default=None, validator=optional_text)
 
 
-def action_from_text(text: str) -> Action:
-    """The action whose canonical JSON is `text`."""
-    plain: dict[str, Any] = read_canonical(text)
+def action_from_text(canonical: str) -> Action:
+    """The action whose canonical JSON is `canonical`."""
+    plain: dict[str, Any] = read_canonical(canonical)
     amount = plain.pop("amount", None)
     return Action(**plain, amount=None if amount is None else Money(**amount))

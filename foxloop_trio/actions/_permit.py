@@ -26,11 +26,11 @@ class Permit:
     Hold it, compare it, but do not try to make one: the constructor raises TypeError.
     """
 
-    __slots__ = ("_alive", "_ledger", "_text", "digest", "grant_id", "id")
+    __slots__ = ("_alive", "_digest", "_grant_id", "_id", "_ledger", "_text")
 
-    id: str
-    grant_id: str
-    digest: str
+    _id: str
+    _grant_id: str
+    _digest: str
     _text: str
     _ledger: Ledger
     _alive: bool
@@ -45,6 +45,21 @@ class Permit:
         raise TypeError("a Permit does not pickle; it is valid in the process of its gate only")
 
     @property
+    def id(self) -> str:
+        """What the gate's books keep it under."""
+        return self._id
+
+    @property
+    def grant_id(self) -> str:
+        """The grant that it rests on."""
+        return self._grant_id
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the action's canonical JSON, as hex."""
+        return self._digest
+
+    @property
     def action(self) -> Action:
         """The normalised action, as a fresh copy: changing it changes nothing."""
         return action_from_text(self._text)
@@ -56,16 +71,16 @@ class Permit:
 
     async def valid(self) -> bool:
         """Alive, and the grant behind it neither revoked nor expired. Ask again after a long wait."""
-        return self._alive and await self._ledger.still_allows(self.id)
+        return self._alive and await self._ledger.still_allows(self._id)
 
     async def settle(self) -> None:
         """The action was, or may have been, done: what was reserved is spent. Closes the permit; a second call does nothing."""
         if self._alive:
             self._alive = False
-            await self._ledger.settle(self.id)
+            await self._ledger.settle(self._id)
 
     async def release(self) -> None:
         """The action was certainly not done: reserved money is free again; the use stays counted. Closes the permit."""
         if self._alive:
             self._alive = False
-            await self._ledger.release(self.id)
+            await self._ledger.release(self._id)
