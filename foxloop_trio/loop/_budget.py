@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 import attrs
 
-from ..actions import Money
+from ..actions import MAX_SAFE_INTEGER, Money
 from ..errors import BadOptionsError
-from ..ports import ChatReply
+from ..ports import ChatReply, Usage
 
 CHARACTERS_PER_TOKEN = 4
 """For estimates only, when a reply reports no usage (loop specification 12.1)."""
-FIXED_PART_OF_A_CALL = len('{"id":"","type":"function","function":{"name":"","arguments":""}},')
 
 
 def _limit(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
     if value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value < 0:
         raise BadOptionsError(f"Budget.{attribute.name} must be a number of 0 or more, or None, not {value!r}")
 
 
@@ -46,7 +46,20 @@ class Budget:
     approval_seconds: float | None = attrs.field(default=None, validator=_later)
 
     def to_json(self) -> dict[str, Any]:
-        return {name: value for name, value in attrs.asdict(self, recurse=False).items() if value is not None}
+        return {name: recordable(value) for name, value in attrs.asdict(self, recurse=False).items() if value is not None}
+
+    def deadline(self, start: float) -> float:
+        """The Trio time at which a run that began at `start` has used up its seconds; infinity when it cannot."""
+        if self.seconds is None or self.seconds > MAX_SAFE_INTEGER:
+            return math.inf
+        return start + self.seconds
+
+
+def recordable(value: Any) -> Any:
+    """A number as the trail can hold it: what is beyond all JSON numbers is written in words."""
+    if isinstance(value, int | float) and not abs(value) <= MAX_SAFE_INTEGER:
+        return "unlimited"
+    return value
 
 
 @attrs.frozen(kw_only=True)
@@ -71,7 +84,7 @@ def token_use(reply: ChatReply, size_in: int) -> TokenUse:
     `size_in`: characters of what was sent.
     """
     usage = reply.usage
-    if usage is not None and _counts(usage.input_tokens) and _counts(usage.output_tokens):
+    if isinstance(usage, Usage) and _counts(usage.input_tokens) and _counts(usage.output_tokens):
         return TokenUse(input_tokens=math.ceil(usage.input_tokens), output_tokens=math.ceil(usage.output_tokens), estimated=False)
     total = math.ceil((size_in + message_size(reply.message)) / CHARACTERS_PER_TOKEN)
     inbound = min(total, size_in // CHARACTERS_PER_TOKEN)
@@ -82,17 +95,8 @@ def message_size(message: Any) -> int:
     """Characters of a message: its content, plus its tool calls as compact JSON when it has some."""
     size = len(message.get("content") or "")
     calls = message.get("tool_calls")
-    if calls:
-        # Counted without writing the JSON; escapes in the arguments are ignored, since this is an estimate.
-        size += (
-            sum(
-                FIXED_PART_OF_A_CALL + len(call["id"]) + len(call["function"]["name"]) + len(call["function"]["arguments"])
-                for call in calls
-            )
-            + 1
-        )
-    return size
+    return size + len(json.dumps(calls, separators=(",", ":"), ensure_ascii=False)) if calls else size
 
 
 def _counts(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value) and value >= 0
+    return not isinstance(value, bool) and isinstance(value, int | float) and 0 <= value <= MAX_SAFE_INTEGER

@@ -9,6 +9,7 @@ the gate allowed it in this run, with the arguments inside the gate's answer.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import hmac
 import json
@@ -28,6 +29,7 @@ from ..actions import (
     Decision,
     Deny,
     Effect,
+    EffectCell,
     Permit,
     ToolContext,
     ToolOutput,
@@ -254,7 +256,7 @@ class Engine:
             self._block("repeated-call", f"{call.name} was called three times in a row with the same arguments")
         tool = self._setup.tools.get(call.name)
         refusal = self._refusal(call, call.args if args is NOT_JSON else args, tool)
-        event = ToolCall(step=self.step, id=call.id, name=call.name, args=shown_args)
+        event = ToolCall(step=self.step, id=call.id, name=call.name, args=copy.deepcopy(shown_args))
         yield from perform(Emit(event, self._call_record(text or call.args, refusal)))
         if refusal is not None:
             return (yield from self._fail(call, refusal[0], summary=refusal[1]))
@@ -310,7 +312,7 @@ class Engine:
         if isinstance(decision, Allow):
             self._open = OpenCall(call, decision.permit)
         reason = decision.reason if isinstance(decision, Deny) else None
-        event = GateDecision(step=self.step, id=call.id, via=via, decision=decision.decision, action=action, reason=reason)
+        event = GateDecision(step=self.step, id=call.id, via=via, decision=decision.decision, action=action.copy(), reason=reason)
         record = decision_to_json(decision)
         if isinstance(decision, Allow):
             record["allowed"] = decision.permit.action.to_json()
@@ -327,7 +329,7 @@ class Engine:
         detail: str | None = None
         try:
             if tool.describe is not None:
-                described = yield from perform(Describe(tool, dict(action.args), ctx))
+                described = yield from perform(Describe(tool, dict(action.copy().args), ctx))
                 detail = described[:DETAIL_LIMIT]
         except StepRaised as fault:
             self._block("approval-error", fault.answer.message)
@@ -335,7 +337,7 @@ class Engine:
             step=self.step,
             id=call.id,
             request_id=asked.request_id,
-            action=action,
+            action=action.copy(),
             expires_at=asked.expires_at,
             detail=detail,
         )
@@ -344,7 +346,7 @@ class Engine:
             step=self.step,
             call_id=call.id,
             request_id=asked.request_id,
-            action=action,
+            action=action.copy(),
             expires_at=asked.expires_at,
             detail=detail,
         )
@@ -371,7 +373,8 @@ class Engine:
         if allowed.tool != call.name:
             self._block("gate-mismatch", f"the gate allowed {allowed.tool!r} when it was asked about {call.name!r}")
         self._open.started = True
-        ctx = attrs.evolve(ctx, domain=allowed.domain, permit=permit)
+        # A cell of its own: what `prepare` may have reported does not speak for the run.
+        ctx = attrs.evolve(ctx, domain=allowed.domain, permit=permit, cell=EffectCell())
         try:
             end = yield from perform(RunTool(call.id, tool, permit, ctx))
         except StepRaised as fault:

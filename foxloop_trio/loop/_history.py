@@ -10,7 +10,7 @@ from ..actions import ToolOutput
 from ..events import PlannedCall
 from ..ports import Message
 from ._budget import message_size
-from ._frozen import FrozenDict, freeze
+from ._frozen import freeze
 
 
 class History:
@@ -23,6 +23,7 @@ class History:
         self._nonce = nonce
         self._sent: list[Message] = []
         self._sent_size = 0
+        self._whole_from = 0
         self._calls_size = 0
         self.add({"role": "system", "content": system})
         self.add({"role": "user", "content": goal})
@@ -56,13 +57,23 @@ class History:
 
         A page text that was left out stays out, since the history only grows.
         """
-        if self._sent_size > prompt.LIMITS["history"]:
-            self._sent = [
-                message if isinstance(message, FrozenDict) else freeze(message)
-                for message in prompt.fit_history(self._sent, self._nonce)
-            ]
-            self._sent_size = sum(len(message["content"] or "") for message in self._sent)
+        if self._sent_size > prompt.LIMITS["history"] and self._whole_from < len(self._sent):
+            self._leave_out()
         return list(self._sent)
+
+    def _leave_out(self) -> None:
+        """Take out the oldest page texts until the whole fits; only from the first message on that can still have one."""
+        start = self._whole_from
+        fitted = prompt.fit_history(self._sent[start:], self._nonce, size=self._sent_size)
+        for index, (before, after) in enumerate(zip(self._sent[start:], fitted, strict=True), start):
+            if after is not before:
+                self._sent_size += len(after["content"]) - len(before["content"])
+                self._sent[index] = freeze(after)
+                self._whole_from = index + 1
+            if self._sent_size <= prompt.LIMITS["history"]:
+                return
+        # Nothing more can go until another message makes the newest one an older one.
+        self._whole_from = max(self._whole_from, len(self._sent) - 1)
 
     def observation(self, step: int, sent: list[Message]) -> dict[str, Any]:
         """For the trail: what is put before the planner now, by its size and a digest of its texts in order."""

@@ -16,12 +16,14 @@ import trio
 
 from .. import prompt
 from .._version import __version__
+from ..actions import MAX_SAFE_INTEGER
 from ..errors import BadOptionsError, BusyError, UsageError
 from ..events import LoopEvent, Outcome
 from ..ports import Approver, Environment, Gate, Ids, Planner, TrailSink, WallClock
 from ..tools import Tool, define_tools
-from ._budget import Budget
+from ._budget import Budget, recordable
 from ._engine import Engine, Setup, describe_tools
+from ._frozen import freeze
 from ._runner import CompletionCheck, LoopRun, Ports
 
 RUN_ID_BYTES = 16
@@ -91,18 +93,18 @@ class Loop:
             raise BadOptionsError(f"budget must be a Budget, not {type(budget).__name__}")
         self._budget = budget
         self._ids: Ids = ids if ids is not None else system_ids
-        self._boot = self._ids(BOOT_ID_BYTES, "boot").hex()
+        self._boot = self._id(BOOT_ID_BYTES, "boot")
         self._busy = False
         self._ports = Ports(
             planner=planner,
             gate=gate,
-            definitions=prompt.tool_definitions(list(self._tools.values())),
+            definitions=freeze(prompt.tool_definitions(list(self._tools.values()))),
             on_approval=on_approval,
             trail=trail,
             check=check,
             environments=_environments(self._tools),
             wall_clock=wall_clock if wall_clock is not None else time.time,
-            seconds=budget.seconds,
+            budget=budget,
             cancel_grace=_seconds("cancel_grace", cancel_grace),
             trail_timeout=_seconds("trail_timeout", trail_timeout),
         )
@@ -115,7 +117,7 @@ class Loop:
         """
         if not isinstance(goal, str):
             raise UsageError(f"goal must be text, not {type(goal).__name__}")
-        run_id = self._ids(RUN_ID_BYTES, "run").hex()
+        run_id = self._id(RUN_ID_BYTES, "run")
         nonce = prompt.new_nonce(self._ids)
         recorded = self._ports.trail is not None
         setup = Setup(
@@ -151,6 +153,12 @@ class Loop:
     async def replay(self, entries: Any, *, run: str | None = None) -> Any:
         raise NotImplementedError("loop.replay() is not available yet")
 
+    def _id(self, nbytes: int, purpose: str) -> str:
+        raw: object = self._ids(nbytes, purpose)
+        if not isinstance(raw, bytes) or len(raw) != nbytes:
+            raise BadOptionsError(f"ids({nbytes}, {purpose!r}) must return {nbytes} bytes, not {raw!r}")
+        return raw.hex()
+
     def _acquire(self) -> None:
         if self._busy:
             raise BusyError("this loop has a run open; end it first, or make another Loop")
@@ -162,11 +170,11 @@ class Loop:
     def _start_record(self, goal: str, nonce: str) -> dict[str, Any]:
         """What the trail's `loop.start` says: enough to know later what this run was allowed to be."""
         options = {
-            "max_steps": self._max_steps,
-            "max_calls_per_turn": self._max_calls_per_turn,
+            "max_steps": recordable(self._max_steps),
+            "max_calls_per_turn": recordable(self._max_calls_per_turn),
             "budget": self._budget.to_json(),
-            "cancel_grace": self._ports.cancel_grace,
-            "trail_timeout": self._ports.trail_timeout,
+            "cancel_grace": recordable(self._ports.cancel_grace),
+            "trail_timeout": recordable(self._ports.trail_timeout),
             "on_approval": self._ports.on_approval is not None,
             "check": self._ports.check is not None,
         }
@@ -223,6 +231,6 @@ def _whole(name: str, value: object) -> int:
 
 
 def _seconds(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value < 0:
         raise BadOptionsError(f"{name} must be a number of seconds, 0 or more, not {value!r}")
-    return float(value)
+    return float(value) if value <= MAX_SAFE_INTEGER else math.inf

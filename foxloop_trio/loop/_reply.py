@@ -13,6 +13,9 @@ from ..errors import NotJsonError
 from ..events import PlannedCall
 from ..ports import ChatReply
 
+REPLY_LIMIT: Final = 131_072
+"""Characters of a reply, its text and calls together. A trail entry holds 1 MiB, and one character takes up to six bytes."""
+
 
 class BadReplyError(Exception):
     """The reply has a wrong shape; the message says where."""
@@ -29,8 +32,22 @@ class ReadReply:
 def read_reply(reply: object) -> ReadReply:
     """Check the shape of a reply and take what we need from it.
 
-    Raises BadReplyError, naming the part that is wrong, for anything that is no chat-completions reply.
+    Raises BadReplyError, naming the part that is wrong, for anything that is no chat-completions reply, or is larger than a record
+    of it could be.
     """
+    try:
+        read = _read(reply)
+    except BadReplyError:
+        raise
+    except Exception as fault:
+        raise BadReplyError(f"reading the reply raised {type(fault).__name__}") from fault
+    size = len(read.text or "") + sum(len(call.id) + len(call.name) + len(call.args) for call in read.calls)
+    if size > REPLY_LIMIT:
+        raise BadReplyError(f"the reply has {size} characters; at most {REPLY_LIMIT} are read")
+    return read
+
+
+def _read(reply: object) -> ReadReply:
     if not isinstance(reply, ChatReply):
         raise BadReplyError(f"the planner returned {type(reply).__name__}, not a ChatReply")
     message = reply.message
@@ -84,9 +101,17 @@ ARGUMENT_DEPTH: Final = 32
 def parse_arguments(raw: str) -> Any:
     """The arguments as a value, or NOT_JSON. NaN and infinities are refused, and so is nesting that Python cannot read."""
     try:
-        return json.loads(raw, parse_constant=_refuse_constant)
+        return json.loads(raw, parse_constant=_refuse_constant, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return NOT_JSON
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Parsers disagree on which of two equal keys counts, so an object with a repeated key is no JSON here, as in the trail."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a repeated key")
+    return found
 
 
 def argument_text(args: Any) -> str | None:

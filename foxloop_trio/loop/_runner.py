@@ -24,10 +24,11 @@ from typing import Any, Final, Literal
 import attrs
 import trio
 
-from ..actions import Allow, ApprovalRequest, Ask, CheckResult, Deny, Effect, ToolOutput
+from ..actions import Allow, ApprovalRequest, Ask, CheckResult, Deny, Effect, Permit, ToolOutput
 from ..errors import BusyError
 from ..events import Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, event_to_json, outcome_of
 from ..ports import Approver, Environment, Gate, Planner, TrailSink, WallClock
+from ._budget import Budget
 from ._effects import (
     Answer,
     AskHuman,
@@ -119,7 +120,7 @@ class Ports:
     check: CompletionCheck | None
     environments: tuple[Environment, ...]
     wall_clock: WallClock
-    seconds: float | None
+    budget: Budget
     cancel_grace: float
     trail_timeout: float
 
@@ -154,6 +155,10 @@ class LoopRun:
         self._waiting: tuple[str, float] | None = None
         self._judged_at = 0.0
         self._aborted_at: float | None = None
+        self._ended_at: float | None = None
+        self._reader: trio.lowlevel.Task | None = None
+        self._wind_up_until: float | None = None
+        self._hidden: BaseException | None = None
 
     def __repr__(self) -> str:
         return f"<LoopRun {self.id} {self._state} step={self._engine.step}>"
@@ -186,7 +191,9 @@ class LoopRun:
 
     def statistics(self) -> Statistics:
         """Where the run is now."""
-        now = trio.current_time() if self._state != "new" else 0.0
+        now = 0.0
+        if self._state != "new":
+            now = self._ended_at if self._ended_at is not None else trio.current_time()
         human = self._human_seconds + self._held_human(now)
         return Statistics(
             step=self._engine.step,
@@ -201,6 +208,9 @@ class LoopRun:
 
     # Life
 
+    # Ctrl-C is held back in our own code, so that it cannot fall between an act and its record; what we call is open to it.
+
+    @trio.lowlevel.enable_ki_protection
     async def __aenter__(self) -> LoopRun:
         if self._state != "new":
             raise BusyError("this run was opened already; call loop.run(goal) again for another run")
@@ -209,21 +219,27 @@ class LoopRun:
         self._started_at = trio.current_time()
         return self
 
+    @trio.lowlevel.enable_ki_protection
     async def __aexit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if self._driving and self._reader is trio.lowlevel.current_task():
+            raise BusyError("this run was left from inside one of its own tools or hooks; leave it where it was opened")
         if self._driving:
             # Another task still waits for an event. It gets `aborted`, and we leave when it has it.
             self.abort()
             with trio.CancelScope(shield=True):
                 await self._idle.wait()
-        await self._wind_up(_cause_of(fault))
-        self._end()
-        self._state = "left"
+        try:
+            await self._wind_up(_cause_of(fault))
+        finally:
+            self._end()
+            self._state = "left"
 
     def __aiter__(self) -> AsyncIterator[LoopEvent]:
         return self
 
+    @trio.lowlevel.enable_ki_protection
     async def __anext__(self) -> LoopEvent:
         if self._state == "new":
             raise BusyError("open the run first: async with loop.run(goal) as run")
@@ -232,14 +248,19 @@ class LoopRun:
         if self._driving:
             raise BusyError("another task is waiting for the next event of this run; one reader at a time")
         self._driving, self._idle = True, trio.Event()
+        self._reader = trio.lowlevel.current_task()
         try:
             return await self._drive(self._answer_to_handed())
+        except GeneratorExit:
+            # Somebody closed this coroutine: nothing can be awaited any more, not even the record of the end.
+            self._finish(Aborted(step=self._engine.step))
+            raise
         except BaseException as fault:
             # Cancelled from outside, or a fault of ours: the end of the run goes on record before anybody hears of it.
             await self._wind_up(_cause_of(fault))
             raise
         finally:
-            self._driving = False
+            self._driving, self._reader = False, None
             self._idle.set()
 
     async def _drive(self, answer: Answer | None) -> LoopEvent:
@@ -275,6 +296,7 @@ class LoopRun:
         """The run is over: the loop is free, and the generator, which has nothing left to say, goes."""
         if self._state == "open":
             self._state = "ended"
+            self._ended_at = trio.current_time()
             self._release()
 
     def _answer_to_handed(self) -> Answer | None:
@@ -299,8 +321,7 @@ class LoopRun:
     # Deadlines
 
     def _run_deadline(self) -> float:
-        seconds = self._ports.seconds
-        return float("inf") if seconds is None else self._started_at + seconds + self._human_seconds
+        return self._ports.budget.deadline(self._started_at + self._human_seconds)
 
     async def _wait(self, name: str, fn: Callable[[], Awaitable[Any]], within: Within, *, human: bool = False) -> Waited:
         """Await `fn()` until it ends, the nearest deadline passes, or the run is aborted; tells which, and what came all the same.
@@ -318,8 +339,18 @@ class LoopRun:
             scope.cancel()
         try:
             with scope:
-                waited.value = await fn()
-                waited.returned = True
+                try:
+                    # A cancel that came while a record was being written is seen before anything begins, not after.
+                    await trio.lowlevel.checkpoint_if_cancelled()
+                    waited.value = await _interruptible(fn)
+                    waited.returned = True
+                except BaseExceptionGroup as group:
+                    # With a cancellation in it, it is a cancellation (GB-L18); the rest is kept for the record.
+                    cancelled, rest = group.split(trio.Cancelled)
+                    if cancelled is None or (rest is not None and not isinstance(rest, Exception)):
+                        raise
+                    self._hidden = waited.fault = rest
+                    raise cancelled from None
         except Exception as fault:
             waited.fault = fault
         finally:
@@ -348,8 +379,7 @@ class LoopRun:
                     return failed
                 return Stop("abort") if self._abort else Ok()
             case ClosePermit(permit=permit, how=how):
-                await (permit.settle() if how == "settle" else permit.release())
-                return Ok()
+                return await self._close(permit, how)
             case Turn():
                 return await self._turn(effect)
             case RunTool():
@@ -365,6 +395,15 @@ class LoopRun:
             return Ok(_checked(effect, waited.value))
         except Exception as fault:
             return raised(fault)
+
+    async def _close(self, permit: Permit, how: str) -> Answer:
+        """Close a permit. Books that raise change nothing about what was done, so it is noted and the run goes on to its record."""
+        try:
+            await (permit.settle() if how == "settle" else permit.release())
+        except Exception as fault:
+            note = {"step": self._engine.step, "permit": permit.id, "how": how, "error": raised(fault).message}
+            await self._record(Note("loop.permit-error", note, essential=False))
+        return Ok()
 
     async def _call(self, effect: EngineEffect[Any]) -> Waited:
         """Call what the effect names. Sync hooks are called in place; their exceptions come out of here."""
@@ -403,7 +442,7 @@ class LoopRun:
 
     async def _hook(self, name: str, hook: Any, *args: Any) -> Waited:
         """Call something that may be sync or async; a scope is only worth its price when there is something to await."""
-        value = hook(*args)
+        value = _called(hook, *args)
         if not inspect.isawaitable(value):
             return Waited(value=value, returned=True)
         return await self._wait(name, lambda: value, STEP)
@@ -424,8 +463,8 @@ class LoopRun:
             return Limit("seconds")
         if turn.permit is not None and trio.current_time() - self._judged_at > FRESH_SECONDS:
             waited = await self._wait("gate", turn.permit.valid, STEP)
-            if self._abort:
-                return Stop("abort")
+            if waited.cut is not None:
+                return waited.cut
             return Ok(waited.value is True)  # a gate that cannot tell is asked anew, and then says what is wrong
         return Ok(True)
 
@@ -470,7 +509,10 @@ class LoopRun:
             kind, data = effect.kind, {**effect.data, "run": self.id}
         self._unwritten = effect
         error: Exception | None = None
-        with trio.move_on_after(self._ports.trail_timeout) as scope:
+        until = trio.current_time() + self._ports.trail_timeout
+        if self._wind_up_until is not None:
+            until = min(until, self._wind_up_until)
+        with trio.move_on_at(until) as scope:
             try:
                 await trail.append(actor="foxloop", kind=kind, data=data)
             except Exception as fault:
@@ -490,23 +532,33 @@ class LoopRun:
         return {"work_ms": round((now - self._started_at - human) * 1000), "human_ms": round(human * 1000)}
 
     async def _wind_up(self, cause: StopCause) -> None:
-        """End the run from outside: shielded and bounded, the record that was under way first, then the one stop record."""
+        """End the run from outside: shielded, and bounded as a whole; the record under way first, then the one stop record."""
         if self._state != "open":
             return
         unwritten, self._unwritten = self._unwritten, None
         handed, self._handed = self._handed, None
-        with trio.CancelScope(shield=True):
-            failed = await self._record(unwritten) if unwritten is not None else None
-            if isinstance(unwritten, Emit) and failed is None and isinstance(unwritten.event, Done | Blocked | Aborted):
-                event: StopEvent = unwritten.event  # the run had ended; the cancel only held up its record
-            else:
-                event = await self._drive_to_stop(cause, started=handed is not None or self._current is not None)
+        started = handed is not None or self._current is not None
+        event: StopEvent = Aborted(step=self._engine.step)
+        self._wind_up_until = trio.current_time() + self._ports.trail_timeout
+        try:
+            with trio.CancelScope(shield=True):
+                failed = await self._record(unwritten) if unwritten is not None else None
+                if isinstance(unwritten, Emit) and failed is None and isinstance(unwritten.event, Done | Blocked | Aborted):
+                    event = unwritten.event  # the run had ended; the cancel only held up its record
+                else:
+                    event = await self._drive_to_stop(cause, started=started)
+        finally:
             self._finish(event)
 
     async def _drive_to_stop(self, cause: StopCause, *, started: bool) -> StopEvent:
         effect = self._current
-        end = ToolEnd(effect=reported_effect(effect) or Effect(state="unknown")) if isinstance(effect, RunTool) else None
+        end = None
+        if isinstance(effect, RunTool):
+            error = raised(self._hidden).message if self._hidden is not None else None
+            end = ToolEnd(effect=reported_effect(effect) or Effect(state="unknown"), error=error)
         answer: Answer = Stop(cause, end)
+        event: StopEvent = Aborted(step=self._engine.step)
+        recorded = False
         try:
             if not started:
                 self._send(None)
@@ -514,17 +566,27 @@ class LoopRun:
                 self._current = asked = self._generator.send(answer)
                 if isinstance(asked, Emit):
                     failed = await self._record(asked)
-                    event = asked.event
-                    if isinstance(event, Done | Blocked | Aborted):
-                        return event
-                    answer = failed or answer
+                    if isinstance(asked.event, Done | Blocked | Aborted):
+                        event, recorded = asked.event, True
+                    answer = failed or Stop(cause)
                 else:
                     answer = await self._perform(asked)
         except StopIteration:
-            # The generator is spent, which only a fault of ours can bring about: the end still goes on record.
-            event = Aborted(step=self._engine.step)
-            await self._record(Emit(event, {"cause": cause}))
+            # The usual end. A generator that was spent before it said its stop event is a fault of ours; the end is recorded still.
+            if not recorded:
+                await self._record(Emit(event, {"cause": cause}))
             return event
+
+
+@trio.lowlevel.disable_ki_protection
+async def _interruptible(fn: Callable[[], Awaitable[Any]]) -> Any:
+    """Call what is not ours: Ctrl-C may interrupt it."""
+    return await fn()
+
+
+@trio.lowlevel.disable_ki_protection
+def _called(hook: Any, *args: Any) -> Any:
+    return hook(*args)
 
 
 def reported_effect(effect: RunTool) -> Effect | None:
@@ -551,6 +613,10 @@ def _checked(effect: EngineEffect[Any], value: Any) -> Any:
         if not isinstance(value, kind):
             raise TypeError(f"{who} answered {type(value).__name__}, not {getattr(kind, '__name__', kind)}")
     # A copy: what a tool's own code still holds and changes must not change what was judged (buglog B46).
+    if isinstance(value, Allow) and not value.permit.alive:
+        raise ValueError("the gate gave a permit that is closed already")
+    if isinstance(effect, Domain):
+        return str.__str__(value)  # a plain host name, also for a member of an enum
     return copy.deepcopy(dict(value)) if isinstance(effect, Prepare) else value
 
 
@@ -558,27 +624,18 @@ def _fault_of(output: object) -> Exception | None:
     """Why this is no tool output; None when it is one."""
     if not isinstance(output, ToolOutput):
         return TypeError(f"the tool returned {type(output).__name__}, not a ToolOutput")
-    wanted: dict[str, tuple[object, type | tuple[type, ...]]] = {
-        "ok": (output.ok, bool),
-        "summary": (output.summary, str),
-        "untrusted": (output.untrusted, (str, type(None))),
-        "check": (output.check, (CheckResult, type(None))),
-        "stop_batch": (output.stop_batch, bool),
-    }
-    for name, (value, kinds) in wanted.items():
-        if not isinstance(value, kinds):
-            return TypeError(f"the tool's output has {name} of type {type(value).__name__}")
     return None
 
 
 def _cause_of(fault: BaseException | None) -> StopCause:
+    """Why a run ends from outside. A group with a cancellation in it is a cancellation (GB-L18)."""
     if fault is None:
         return "left"
     leaves: list[BaseException] = [fault]
     while leaves:
         leaf = leaves.pop()
+        if isinstance(leaf, trio.Cancelled):
+            return "cancelled"
         if isinstance(leaf, BaseExceptionGroup):
             leaves.extend(leaf.exceptions)
-        elif not isinstance(leaf, trio.Cancelled):
-            return "error"
-    return "cancelled"
+    return "error"

@@ -11,10 +11,18 @@ def raised(fault: BaseException, *, tool: ToolEnd | None = None) -> Raised:
     """The answer for a step that raised; a group is told by its first leaf and the number of the others (GB-L18)."""
     leaves = _leaves(fault)
     first = leaves[0]
-    text = str(first) or type(first).__name__
+    text = _text(first)
     if len(leaves) > 1:
         text = f"{text[: prompt.LIMITS['error'] - 20]} (and {len(leaves) - 1} more)"
     return Raised(text[: prompt.LIMITS["error"]], type(first).__name__, isinstance(first, Refuse) and len(leaves) == 1, tool)
+
+
+def _text(fault: BaseException) -> str:
+    """Its words; the name of its class where it has none, or cannot say them."""
+    try:
+        return str(fault) or type(fault).__name__
+    except Exception:
+        return type(fault).__name__
 
 
 def _leaves(fault: BaseException) -> list[BaseException]:

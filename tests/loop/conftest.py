@@ -177,6 +177,7 @@ def parts() -> Any:
 
     return types.SimpleNamespace(
         StubGate=StubGate,
+        StubLedger=StubLedger,
         MemorySink=MemorySink,
         Bench=Bench,
         save_note=save_note,
