@@ -16,6 +16,13 @@ from foxloop_trio.browser._bidi import open_bidi
 from foxloop_trio.browser._service import open_service
 from foxloop_trio.errors import BrowserError
 
+
+@pytest.fixture(autouse=True)
+def short_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client reads no more while it closes, so each close would cost the whole limit."""
+    monkeypatch.setattr(_bidi, "CLOSE_SECONDS", 0.05)
+
+
 Answer = Callable[[WebSocketConnection, dict[str, Any]], Awaitable[None]]
 
 

@@ -118,6 +118,7 @@ def run_pytest(folder: Path, *, seconds: float, source: str = TEST_FILE) -> list
     return [sys.executable, "-m", "pytest", *options, str(file)]
 
 
+@pytest.mark.long
 async def test_a_single_test_passes_alone_and_leaves_nothing(tmp_path: Path, left: Leftovers) -> None:
     """Ruling 29: also when it is the only one; Firefox ends with the run."""
     with trio.fail_after(90):

@@ -88,6 +88,7 @@ async def test_an_error_in_the_start_comes_out_alone_and_leaves_nothing(left: Le
         assert left.all() == []
 
 
+@pytest.mark.long
 async def test_a_killed_firefox_ends_what_waits_at_once(left: Leftovers) -> None:
     """Issue, bad input: a Firefox killed from outside is BrowserError browser-lost for pending calls, promptly, over both ways."""
     codes: list[str] = []

@@ -132,6 +132,17 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
     return { tab: describe(tab) };
   }
 
+  // Firefox notes a new fragment a moment after it was asked for.
+  async function moved(id, oldUrl, newUrl) {
+    const end = wallNow() + ADDRESS_WAIT_MS;
+    let tab = await get(id);
+    while (newUrl !== oldUrl && tab.url === oldUrl && wallNow() < end) {
+      await new Promise((resolve) => setTimeout(resolve, ADDRESS_POLL_MS));
+      tab = await get(id);
+    }
+    return { tab: describe(tab) };
+  }
+
   async function list() {
     const tabs = await browser.tabs.query({});
     return { tabs: tabs.slice(0, limits.tabs).map(describe) };
@@ -166,7 +177,7 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
     if (onlyFragmentDiffers(before.url, address)) {
       // No new document comes: the same one is shown from another place on.
       await browser.tabs.update(id, { url: address });
-      return { tab: describe(await get(id)) };
+      return moved(id, before.url, address);
     }
     const arriving = arrival(id, { url: address, since: wallNow(), call });
     arriving.catch(() => {}); // it may fail before it is awaited
