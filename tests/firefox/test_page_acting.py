@@ -949,6 +949,7 @@ async def test_a_document_that_came_back_is_acted_on_with_the_old_pin(page: Page
         await page.call("page.act", **old)
     assert caught.value.code == "document-gone"
     assert await page.js("window.wrong ?? null") is None
+    await page.until("document.readyState === 'complete'")  # going back while it loads would stop the load instead
     await page.js("void setTimeout(() => history.back())")
     await soon(lambda: page.showing(document))
     assert (await page.call("page.act", **old))["ok"]

@@ -492,6 +492,7 @@ async def test_going_back_brings_the_same_document_back(page: Reader) -> None:
     await soon(page.loaded)
     other = await page.read("<button>elsewhere</button>")
     assert other["document"] != first["document"]
+    await soon(page.loaded)  # going back while it loads would stop the load instead
     await page.js("void setTimeout(() => history.back())")
     await soon(lambda: page.showing(first["document"]))
     assert await page.frame() == first
