@@ -10,6 +10,11 @@ a fixture is first used.
 
 Both are for Trio tests (pytest-trio), and for the real clock: with `autojump_clock` the time would jump while Firefox works.
 
+* `fake_browser`: a `FakeBrowser` that is attached already, with no pages. Give it some by ``fake_browser.pages[url] = {...}``, and
+  work with ``fake_browser.session``. It needs no Firefox, and works with either clock.
+* `virtual_time`: Trio's clock, but time only passes by jumping to the next deadline when everybody waits; a
+  `trio.testing.MockClock`. The test itself must ask for it, since pytest-trio takes the clock from the test's own arguments.
+
 It also sees to it that a Ctrl-C ends the run, and with it Firefox. Out of a nursery it comes in a group, which pytest takes for one
 more failed test and goes on.
 """
@@ -22,11 +27,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from trio.testing import MockClock
+
     from .browser import BrowserSession, Tab
-    from .testing import FirefoxHost
+    from .testing import FakeBrowser, FirefoxHost
     from .testing._firefox_keeper import FirefoxKeeper
 
-__all__ = ["firefox", "tab"]
+__all__ = ["fake_browser", "firefox", "tab", "virtual_time"]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -72,3 +79,19 @@ async def tab(_firefox_host: FirefoxHost, firefox: BrowserSession) -> AsyncItera
     """A fresh tab, in front, on an empty page; closed afterwards."""
     async with _firefox_host.fresh_tab(firefox) as tab:
         yield tab
+
+
+@pytest.fixture
+async def fake_browser() -> AsyncIterator[FakeBrowser]:
+    """A browser in memory, attached, without pages."""
+    from .testing import FakeBrowser
+
+    browser = FakeBrowser()
+    async with browser:
+        yield browser
+
+
+@pytest.fixture
+def virtual_time(autojump_clock: MockClock) -> MockClock:
+    """The test runs on a clock that starts at 0 and jumps to the next deadline whenever everybody waits."""
+    return autojump_clock

@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not isinstance(item, pytest.Function) or not inspect.iscoroutinefunction(item.obj):
             continue
-        if not {"autojump_clock", "mock_clock"} & set(item.fixturenames):
+        if not {"autojump_clock", "mock_clock", "virtual_time"} & set(item.fixturenames):
             short = {"channel", "contracts"} & set(item.path.parts)
             item.obj = _bounded(item.obj, SHORT_LIMIT if short else LIMIT)
 

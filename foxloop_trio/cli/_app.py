@@ -28,6 +28,7 @@ INTERRUPTED: Final = 130
         "firefox": ("._firefox", "firefox", "Find Firefox, or install it."),
         "extension": ("._extension", "extension", "Our add-on: where it lies, as a package, and what web-ext says."),
         "trail": ("._trail", "trail", "Look at the record of a run."),
+        "bench": ("._bench", "bench", "What our parts cost on this machine."),
     },
 )
 @click.version_option(package_name="foxloop-trio", prog_name="foxloop-trio")

@@ -14,10 +14,48 @@ if TYPE_CHECKING:
     from ._firefox_host import FirefoxHost as FirefoxHost
     from ._firefox_leftovers import Leftovers as Leftovers
     from ._memory_channel import memory_channel_pair as memory_channel_pair
+    from ._seeded import seeded_ids as seeded_ids
+    from ._sweep import SweepError as SweepError
+    from ._sweep import SweepReport as SweepReport
+    from ._sweep import SweepViolation as SweepViolation
+    from ._sweep import SweepVisit as SweepVisit
+    from ._sweep import cancel_at_every_checkpoint as cancel_at_every_checkpoint
+    from ._virtual_clock import virtual_wall_clock as virtual_wall_clock
+    from .fake_browser import FakeAct as FakeAct
+    from .fake_browser import FakeBrowser as FakeBrowser
+    from .fake_browser import PageData as PageData
 
-__all__ = ["FirefoxHost", "Leftovers", "memory_channel_pair"]
+__all__ = [
+    "FakeAct",
+    "FakeBrowser",
+    "FirefoxHost",
+    "Leftovers",
+    "PageData",
+    "SweepError",
+    "SweepReport",
+    "SweepViolation",
+    "SweepVisit",
+    "cancel_at_every_checkpoint",
+    "memory_channel_pair",
+    "seeded_ids",
+    "virtual_wall_clock",
+]
 
-_WHERE = {"FirefoxHost": "_firefox_host", "Leftovers": "_firefox_leftovers", "memory_channel_pair": "_memory_channel"}
+_WHERE = {
+    "FakeAct": "fake_browser",
+    "FakeBrowser": "fake_browser",
+    "FirefoxHost": "_firefox_host",
+    "Leftovers": "_firefox_leftovers",
+    "PageData": "fake_browser",
+    "SweepError": "_sweep",
+    "SweepReport": "_sweep",
+    "SweepViolation": "_sweep",
+    "SweepVisit": "_sweep",
+    "cancel_at_every_checkpoint": "_sweep",
+    "memory_channel_pair": "_memory_channel",
+    "seeded_ids": "_seeded",
+    "virtual_wall_clock": "_virtual_clock",
+}
 
 
 def __getattr__(name: str) -> Any:

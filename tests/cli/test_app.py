@@ -19,6 +19,7 @@ COMMANDS = [
     ["extension", "pack"],
     ["extension", "lint"],
     ["trail", "verify"],
+    ["bench", "loop"],
 ]
 
 
@@ -32,7 +33,7 @@ def fail_with(monkeypatch: pytest.MonkeyPatch, fault: BaseException) -> int:
     return run([])
 
 
-@pytest.mark.parametrize("command", [[], ["firefox"], ["extension"], ["trail"], *COMMANDS], ids=" ".join)
+@pytest.mark.parametrize("command", [[], ["firefox"], ["extension"], ["trail"], ["bench"], *COMMANDS], ids=" ".join)
 def test_every_command_has_help_and_exits_with_zero(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """`--help` is there at every level (names page, Command line)."""
     assert run([*command, "--help"]) == 0

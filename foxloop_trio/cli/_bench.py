@@ -1,0 +1,151 @@
+"""`foxloop-trio bench`: what our own parts cost on the machine at hand, against something plain that does the same work."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from ._output import json_option, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ._bench_measure import Cell, Figure, Taken
+
+LONG: Final = 15
+"""A long run has this many times the steps of a short one: 300 for 20."""
+
+
+@click.group()
+def bench() -> None:
+    """What our parts cost on this machine."""
+
+
+@bench.command()
+@click.option("--steps", type=click.IntRange(min=1), default=20, show_default=True, help="Tool calls of one run.")
+@click.option("--repeat", type=click.IntRange(min=1), default=15, show_default=True, help="Samples of each contender.")
+@json_option
+def loop(steps: int, repeat: int, as_json: bool) -> int:
+    """CPU time per step of the loop, against a bare Trio loop and other frameworks.
+
+    The contenders take turns. pydantic-ai, LangGraph and openai-agents take part when they are installed. Exit 0 whether the
+    targets are met or not: the table says.
+    """
+    from rich.console import Console
+
+    from ._bench_measure import figures
+
+    cells, absent = contenders(steps, steps * LONG)
+    taken = _with_progress(cells, repeat, Console(stderr=True))
+    found = figures(taken, steps, steps * LONG)
+    if as_json:
+        print_json(_plain(taken, found, absent, steps, repeat))
+    else:
+        _show(Console(highlight=False), taken, found, absent, steps)
+    return 0
+
+
+def contenders(steps: int, long_steps: int) -> tuple[list[Cell], list[str]]:
+    """The cells of one round, and the names of the frameworks that are not installed."""
+    from ._bench_frameworks import FRAMEWORKS, installed
+    from ._bench_measure import ABORT, BARE, OURS, PAGES, TRAIL, Cell
+    from ._bench_ours import OurSample, sample_abort, sample_bare
+
+    cells = [Cell(name=BARE, steps=steps, sample=sample_bare)]
+    for name, sample in ((OURS, OurSample()), (PAGES, OurSample(page_text=True)), (TRAIL, OurSample(trail=True))):
+        cells += [Cell(name=name, steps=length, sample=sample) for length in (steps, long_steps)]
+    cells.append(Cell(name=f"{OURS}, real gate", steps=steps, sample=OurSample(real_gate=True)))
+    cells.append(Cell(name=f"{OURS}, real gate, memory trail", steps=steps, sample=OurSample(real_gate=True, trail=True)))
+    absent: list[str] = []
+    for name, (package, sample_of) in FRAMEWORKS.items():
+        found = installed(package)
+        if found is None:
+            absent.append(name)
+        else:
+            cells.append(Cell(name=f"{name} {found}", steps=steps, sample=sample_of, framework=True))
+    cells.append(Cell(name=ABORT, steps=1, sample=sample_abort))
+    return cells, absent
+
+
+def _with_progress(cells: list[Cell], repeat: int, console: Console) -> list[Taken]:
+    """Take the samples and show how far it is. Rich's own refreshing thread is off: its CPU time would be counted as ours."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from ._bench_measure import WARM_UP, take
+
+    columns = (TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, auto_refresh=False, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=len(cells) * (WARM_UP + repeat))
+
+        def advance(name: str) -> None:
+            progress.update(task, description=name)
+            progress.refresh()
+            progress.advance(task)
+
+        return take(cells, repeat, advance)
+
+
+def _plain(taken: list[Taken], found: list[Figure], absent: list[str], steps: int, repeat: int) -> dict[str, Any]:
+    return {
+        "steps": steps,
+        "repeat": repeat,
+        **_versions(),
+        "contenders": [one.to_json() for one in taken],
+        "figures": [figure.to_json() for figure in found],
+        "not_installed": absent,
+    }
+
+
+def _versions() -> dict[str, str]:
+    import trio
+
+    return {"python": platform.python_version(), "trio": trio.__version__}
+
+
+def _show(console: Console, taken: list[Taken], found: list[Figure], absent: list[str], steps: int) -> None:
+    from rich.table import Table
+
+    from ._bench_measure import ABORT
+
+    costs = Table(title="CPU time per step, in microseconds", title_justify="left")
+    costs.add_column("contender")
+    for column in ("steps", "median", "least", "x bare", "x bare, by least"):
+        costs.add_column(column, justify="right")
+    bare = taken[0]
+    for one in taken:
+        if one.cell.name == ABORT:
+            continue
+        if one.left_out is not None:
+            costs.add_row(one.cell.name, str(one.cell.steps), "left out")
+            continue
+        times = (f"{one.median * 1e6:.1f}", f"{one.least * 1e6:.1f}")
+        costs.add_row(
+            one.cell.name, str(one.cell.steps), *times, f"{one.median / bare.median:.2f}", f"{one.least / bare.least:.2f}"
+        )
+    console.print(costs)
+
+    targets = Table(title="Against the targets, by medians", title_justify="left")
+    targets.add_column("figure", overflow="fold")
+    for column in ("measured", "by least", "target", "met"):
+        targets.add_column(column, justify="right")
+    for figure in found:
+        met = "[green]yes[/]" if figure.met else "[red]NO[/]"
+        targets.add_row(
+            figure.name, f"{figure.value:.2f} {figure.unit}", f"{figure.by_least:.2f} {figure.unit}", figure.target, met
+        )
+    console.print(targets)
+
+    for one in taken:
+        if one.left_out is not None:
+            console.print(f"{one.cell.name} was left out: {one.left_out}", soft_wrap=True, markup=False)
+    if absent:
+        console.print(f"Not installed, so not measured: {', '.join(absent)}.", soft_wrap=True)
+    versions = _versions()
+    console.print(
+        f"Python {versions['python']}, Trio {versions['trio']}, runs of {steps} tool calls. "
+        "The gate allows at once unless the name says that it is the real one.",
+        soft_wrap=True,
+        style="dim",
+    )

@@ -1,0 +1,233 @@
+"""`FakeTab` and `FakeTabs`: what is open, what it shows, and how it gets from one page to the next.
+
+A page comes after its `load_seconds`; until then the one before stays, as in Firefox. Whatever changes is told at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+from urllib.parse import urldefrag
+
+import trio
+
+from ...errors import UsageError
+from ...ports import Ids
+from ._data import Effects, PageData, PageSource, Visit, check_page
+from ._document import FakeDocument, run_effects
+
+__all__ = ["BLANK", "FakeTab", "FakeTabs", "Refused"]
+
+BLANK: Final = "about:blank"
+MAX_REDIRECTS: Final = 20
+"""As many as Firefox follows."""
+WINDOW: Final = 1
+
+Tell = Callable[..., None]
+"""`tell(method, **params)`: a notification, if anybody is attached."""
+Spawn = Callable[[Callable[..., Awaitable[object]]], None]
+"""Starts a task that ends with the browser."""
+
+
+class Refused(Exception):
+    """The request is answered with an error: `code` is the wire's ``data.code``."""
+
+    def __init__(self, code: str, words: str = "the fake browser says so") -> None:
+        super().__init__(words)
+        self.code = code
+
+
+class FakeTab:
+    """One tab. It is the host of its document."""
+
+    def __init__(self, tabs: FakeTabs, tab_id: int) -> None:
+        self.id = tab_id
+        self.url = BLANK
+        self.active = False
+        self.loading = False
+        self.closed = trio.Event()
+        self.document: FakeDocument | None = None
+        self.during: list[dict[str, Any]] | None = None
+        """The dialogs of the act that is being done in this turn."""
+        self.wanted: tuple[str, Mapping[str, str] | None] | None = None
+        """Where that act leads; the document is left once the act is answered."""
+        self._tabs = tabs
+        self._moves = 0
+        self._arrived = trio.Event()
+
+    def __repr__(self) -> str:
+        return f"<FakeTab {self.id} {self.url[:80]!r}{', loading' if self.loading else ''}>"
+
+    def state(self) -> dict[str, Any]:
+        """The tab as the wire has it."""
+        document = self.document
+        return {
+            "tab": self.id, "url": self.url, "title": "" if document is None else document.title, "active": self.active,
+            "status": "loading" if self.loading else "complete", "window": WINDOW,
+            "document": None if document is None else document.document,
+        }  # fmt: skip
+
+    def load(self, url: str, sent: Mapping[str, str] | None = None) -> None:
+        """Begin to load; `arrived` waits for the end of it. A later one takes its place."""
+        if self.document is not None and "#" in url and sent is None and urldefrag(url)[0] == urldefrag(self.document.url)[0]:
+            self.url = self.document.url = url  # no new document comes: another place of the same one is shown
+            self.document.touch()
+            self.announce()
+            return
+        url, page = self._tabs.fetch(url, sent)
+        seconds = 0.0 if page is None else page.get("load_seconds", 0.0)
+        self._moves += 1
+        move = self._moves
+        if not self.loading:  # else whoever waits for the load before waits for this one
+            self._arrived = trio.Event()
+        if seconds <= 0:
+            self._commit(url, page)
+            return
+        self.loading = True
+        self.announce()
+
+        async def come() -> None:
+            await trio.sleep(seconds)
+            if self._moves == move and not self.closed.is_set():
+                self._commit(url, page)
+
+        self._tabs.spawn(come)
+
+    async def arrived(self) -> None:
+        """Wait until nothing is loading any more."""
+        while self.loading:
+            await self._arrived.wait()
+
+    def _commit(self, url: str, page: PageData | None) -> None:
+        self.leave()
+        self.url = url
+        if page is not None:
+            self.document = self._tabs.new_document(self, url, page)
+            self._tabs.tell("document.here", tab=self.id, frame=0, document=self.document.document, url=url)
+        self.loading = False
+        self._arrived.set()
+        self.announce()
+
+    def leave(self) -> None:
+        """The document goes away."""
+        if self.document is not None:
+            gone, self.document = self.document, None
+            gone.gone.set()
+            self._tabs.tell("document.gone", tab=self.id, frame=0, document=gone.document)
+
+    def close(self) -> None:
+        self.leave()
+        self._moves += 1
+        self.loading = False
+        self.closed.set()
+        self._arrived.set()
+
+    def announce(self) -> None:
+        if not self.closed.is_set():
+            self._tabs.tell("tab.changed", tab=self.state())
+
+    # For its document
+
+    def navigate(self, document: FakeDocument, url: str, sent: Mapping[str, str] | None) -> None:
+        if document is not self.document:
+            return
+        if self.during is None:
+            self.load(url, sent)
+        else:
+            self.wanted = (url, sent)
+
+    def later(self, document: FakeDocument, seconds: float, effect: Effects) -> None:
+        async def happen() -> None:
+            await trio.sleep(seconds)
+            if not document.gone.is_set():
+                run_effects(document, effect)
+
+        self._tabs.spawn(happen)
+
+    def show_dialog(self, document: FakeDocument, kind: str, message: str) -> bool | None:
+        answer = False if kind == "confirm" else None
+        dialog = {"kind": kind, "message": message, "answer": answer}
+        if self.during is not None:
+            self.during.append(dialog)
+        self._tabs.tell("dialog.shown", tab=self.id, frame=0, **dialog)
+        return answer
+
+    def changed(self, document: FakeDocument) -> None:
+        if document is self.document:
+            self.announce()
+
+    def go(self) -> None:
+        """Follow where the act led."""
+        if self.wanted is not None and not self.closed.is_set():
+            (url, sent), self.wanted = self.wanted, None
+            self.load(url, sent)
+
+
+class FakeTabs:
+    """All tabs of one fake browser, and where their pages come from. Ids are never used again."""
+
+    def __init__(self, pages: dict[str, PageSource], *, ids: Ids, tell: Tell, spawn: Spawn) -> None:
+        self.open: dict[int, FakeTab] = {}
+        self.tell = tell
+        self.spawn = spawn
+        self._pages = pages
+        self._ids = ids
+        self._made = 0
+
+    def get(self, tab_id: int) -> FakeTab:
+        """Raises Refused, code ``no-tab``."""
+        tab = self.open.get(tab_id)
+        if tab is None:
+            raise Refused("no-tab", f"there is no tab {tab_id}")
+        return tab
+
+    def create(self, *, active: bool) -> FakeTab:
+        self._made += 1
+        tab = self.open[self._made] = FakeTab(self, self._made)
+        if active:
+            self.activate(tab)
+        else:
+            tab.announce()
+        return tab
+
+    def activate(self, tab: FakeTab) -> None:
+        for other in [*(one for one in self.open.values() if one.active and one is not tab), tab]:
+            other.active = other is tab
+            other.announce()
+
+    def close(self, tab: FakeTab) -> None:
+        del self.open[tab.id]
+        tab.close()
+        self.tell("tab.removed", tab=tab.id)
+        if tab.active and self.open:
+            self.activate(next(reversed(self.open.values())))
+
+    def fetch(self, url: str, sent: Mapping[str, str] | None) -> tuple[str, PageData | None]:
+        """The address that comes in the end, and its page; None where there is none."""
+        for _ in range(MAX_REDIRECTS):
+            page = self._page(url, sent)
+            if page is None or "redirect" not in page:
+                return url, page
+            url, sent = page["redirect"], None
+        return url, None
+
+    def _page(self, url: str, sent: Mapping[str, str] | None) -> PageData | None:
+        plain = urldefrag(url)[0]
+        for address in (url, plain, plain.partition("?")[0]):
+            source = self._pages.get(address)
+            if source is not None:
+                page = source(Visit(url=url, sent=sent)) if callable(source) else source
+                check_page(address, page)
+                return page
+        return None
+
+    def new_document(self, tab: FakeTab, url: str, page: PageData) -> FakeDocument:
+        document = self._ids(16, "document").hex()
+        return FakeDocument(tab, url=url, page=page, document=document, secret=self._ids(16, "guard-key"))
+
+    def shown(self, tab_id: int) -> FakeDocument:
+        """For tests: what the tab shows. Raises UsageError when it shows no page."""
+        tab = self.open.get(tab_id)
+        if tab is None or tab.document is None:
+            raise UsageError(f"tab {tab_id} shows no page of this fake browser")
+        return tab.document
