@@ -159,6 +159,7 @@ class LoopRun:
         self._reader: trio.lowlevel.Task | None = None
         self._wind_up_until: float | None = None
         self._hidden: BaseException | None = None
+        self._tool_began = False
 
     def __repr__(self) -> str:
         return f"<LoopRun {self.id} {self._state} step={self._engine.step}>"
@@ -471,7 +472,13 @@ class LoopRun:
     async def _run_tool(self, effect: RunTool) -> Answer:
         """Run what was allowed, with the permit's own copy of the arguments; the answer says what is known of the effect."""
         tool, allowed = effect.tool, effect.permit.action
-        waited = await self._wait(f"tool {tool.name}", lambda: tool.run(dict(allowed.args), effect.ctx), TOOL, human=tool.human)
+        self._tool_began = False
+
+        def begin() -> Awaitable[ToolOutput]:
+            self._tool_began = True
+            return tool.run(dict(allowed.args), effect.ctx)
+
+        waited = await self._wait(f"tool {tool.name}", begin, TOOL, human=tool.human)
         reported = reported_effect(effect)
         fault = waited.fault
         if waited.returned and fault is None:
@@ -484,8 +491,12 @@ class LoopRun:
         if waited.returned and fault is None:
             end = ToolEnd(output=waited.value, effect=reported or Effect(state="done" if waited.value.ok else "unknown"))
         else:
-            end = ToolEnd(effect=reported or Effect(state="unknown"), error=raised(fault).message if fault is not None else None)
+            end = ToolEnd(effect=self._known_effect(effect), error=raised(fault).message if fault is not None else None)
         return attrs.evolve(waited.cut, tool=end)
+
+    def _known_effect(self, effect: RunTool) -> Effect:
+        """What is known of a tool that was cut: its own word, or that it never began; else it is unknown."""
+        return reported_effect(effect) or Effect(state="unknown" if self._tool_began else "not-started")
 
     async def _note_late(self, effect: RunTool, cut_at: float) -> None:
         """A tool that went on for longer than the grace after it was cut is named in the trail, now that it has ended."""
@@ -555,7 +566,7 @@ class LoopRun:
         end = None
         if isinstance(effect, RunTool):
             error = raised(self._hidden).message if self._hidden is not None else None
-            end = ToolEnd(effect=reported_effect(effect) or Effect(state="unknown"), error=error)
+            end = ToolEnd(effect=self._known_effect(effect), error=error)
         answer: Answer = Stop(cause, end)
         event: StopEvent = Aborted(step=self._engine.step)
         recorded = False

@@ -130,3 +130,28 @@ async def test_a_tool_that_fails_while_it_is_cancelled_is_recorded_as_cancelled(
     assert scope.cancelled_caught
     assert not raised
     assert sink.data("loop.effect")[0]["error"] == "clean-up failed"
+
+
+async def test_a_tool_that_a_cancel_reached_before_it_began_is_recorded_as_not_started(parts: Any, autojump_clock: Any) -> None:
+    """The cancel came while the gate was asked, shielded, whether the permit still holds: nothing was done, and that is known."""
+
+    class Ledger(parts.StubLedger):  # type: ignore[misc,name-defined]
+        async def still_allows(self, permit_id: str) -> bool:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(5)
+            return True
+
+    gate = parts.StubGate()
+    gate.ledger = Ledger()
+
+    async def each(run: Any, event: Any) -> None:
+        if event.type == "decision":
+            await trio.sleep(2)
+
+    bench = parts.Bench(parts.reply(parts.call(text="a")), gate=gate, sink=parts.MemorySink())
+    with trio.move_on_after(4) as scope:
+        await bench.run(each=each)
+    assert scope.cancelled_caught
+    assert bench.notes == []
+    assert [note["state"] for note in bench.sink.data("loop.effect")] == ["not-started"]
+    assert [how for _, how in gate.ledger.closed] == ["release"]
