@@ -238,6 +238,7 @@ async def test_ctrl_c_in_the_middle_leaves_a_sound_trail_and_nothing_else(left: 
 
 
 @pytest.mark.firefox
+@pytest.mark.long
 async def test_kill_in_the_middle_leaves_neither_firefox_nor_its_profile(left: Leftovers, state: Path, tmp_path: Path) -> None:
     """`kill -9` of our own process; what was on record until then still holds."""
     async with demo_in_terminal(left, tmp_path) as terminal:

@@ -74,6 +74,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing(point: str, left: Leftov
         assert left.all() == []
 
 
+@pytest.mark.long
 async def test_an_error_in_the_start_comes_out_alone_and_leaves_nothing(left: Leftovers) -> None:
     """Our choice: an exception is not wrapped in a group for each thing that was open."""
 

@@ -384,6 +384,7 @@ async def test_check_and_uncheck_press_only_when_the_state_differs(page: Page) -
     assert len(await page.js("seen")) == 6
 
 
+@pytest.mark.long
 async def test_a_toggle_that_changes_later_is_waited_for(page: Page) -> None:
     """Page reference 4.4 [+]: up to half a second."""
     flip = "const on = this.getAttribute('aria-checked'); setTimeout(() => this.setAttribute('aria-checked', on !== 'true'), {})"
@@ -535,6 +536,7 @@ async def test_no_page_can_keep_submits_and_its_coming_and_going_from_us(page: P
         ("onmousedown=\"this.replaceChildren('b')\"", None),
     ],
 )
+@pytest.mark.long
 async def test_a_control_that_dodges_the_pointer_is_not_pressed(page: Page, handler: str, reason: str | None) -> None:
     """B83: the target is looked for again after the pointer's way there. One whose content was drawn anew is pressed."""
     await page.open(
@@ -723,6 +725,7 @@ async def test_what_changes_while_it_is_scrolled_into_view_is_stale(page: Page) 
     assert await page.js("window.hit ?? null") is None
 
 
+@pytest.mark.long
 async def test_a_ring_is_shown_and_gone_again(page: Page) -> None:
     """Page reference 4.2: for 600 ms, without pointer events, and no part of what is read."""
     await page.open("<button id=b>b</button>")
@@ -822,6 +825,7 @@ async def test_a_page_may_put_its_own_function_there_during_the_act(page: Page) 
     assert await page.js("confirm()") == "mine"
 
 
+@pytest.mark.long
 async def test_a_real_dialog_does_not_hold_the_answer_back(page: Page) -> None:
     """B85: a page that kept the native function opens one all the same; the answer comes within two seconds, the end later."""
     await page.open(
@@ -841,6 +845,7 @@ async def test_a_real_dialog_does_not_hold_the_answer_back(page: Page) -> None:
 # Focus
 
 
+@pytest.mark.long
 async def test_a_tab_in_the_background_hears_of_the_focus(page: Page) -> None:
     """A document without the system's focus sends no focus events by itself; once each all the same."""
     await page.open("<input id=a aria-label=a><input id=b aria-label=b>")
@@ -927,6 +932,7 @@ async def test_an_outcome_is_kept_until_it_is_acknowledged_and_nothing_runs_twic
     assert (await page.call("page.outcome", **page.place, call=kept["call"]))["known"] is True
 
 
+@pytest.mark.long
 async def test_the_outcome_of_an_act_that_still_runs_is_not_known_yet(page: Page) -> None:
     """`known` with no result: it began and has not ended."""
     await page.open("<div role=switch aria-checked=false>slow</div>")
@@ -977,6 +983,7 @@ async def test_settling_waits_for_quiet_and_not_for_ever(page: Page, script: str
 
 
 @pytest.mark.parametrize(("script", "least", "most"), [("", 600, 900), ("setTimeout(() => list.hidden = false, 300)", 390, 590)])
+@pytest.mark.long
 async def test_settling_waits_for_a_list_of_suggestions(page: Page, script: str, least: int, most: int) -> None:
     """Page reference 5: until an option can be seen, for 600 ms; a field that is not known has its list."""
     await page.open("<input aria-label=f aria-controls=list><div id=list hidden><div role=option>one</div></div>")
@@ -989,6 +996,7 @@ async def test_settling_waits_for_a_list_of_suggestions(page: Page, script: str,
 # Tabs
 
 
+@pytest.mark.long
 async def test_a_tab_goes_to_an_address_or_says_why_not(page: Page) -> None:
     """A new document, the same one at another place, a closed port, no content, an address that is not for us."""
     await page.open("<p id=there>x</p>")
@@ -1009,6 +1017,7 @@ async def test_a_tab_goes_to_an_address_or_says_why_not(page: Page) -> None:
         assert caught.value.code == code, url
 
 
+@pytest.mark.long
 async def test_a_page_that_reloads_itself_meanwhile_is_not_taken_for_the_one_asked_for(page: Page) -> None:
     """Browser tools 6: the commit of this navigation is waited for, and its own reload stopped it."""
     await page.open("<p>stubborn</p>")
@@ -1028,6 +1037,7 @@ async def test_a_page_that_reloads_itself_meanwhile_is_not_taken_for_the_one_ask
     assert (await page.read())["text"] == "stubborn"
 
 
+@pytest.mark.long
 async def test_a_tab_that_could_not_be_opened_is_not_left_behind(page: Page) -> None:
     """Nobody was told its id."""
     call = page.session.channel.call

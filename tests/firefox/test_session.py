@@ -104,6 +104,7 @@ async def test_a_pin_of_a_document_that_left_is_refused(tab: Tab, site: str) -> 
         assert tab.url == f"{site}/form.html"
 
 
+@pytest.mark.long
 async def test_goto_tells_what_did_not_load(tab: Tab, unused_port: int) -> None:
     """Our choice: navigation-failed when no new document came; not a tab that looks loaded."""
     with trio.fail_after(30):
@@ -130,6 +131,7 @@ async def test_tabs_have_contexts_of_their_own_that_survive_navigation(firefox: 
             await other.close()
 
 
+@pytest.mark.long
 async def test_a_tab_on_its_way_to_another_process_is_never_told_as_blank(
     tab: Tab, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
