@@ -66,7 +66,7 @@ if TYPE_CHECKING:
         event_to_json,
     )
     from .gate import Grant, MemoryGateStore, SqliteGateStore, create_gate, terminal_approver
-    from .loop import Budget, CheckInput, Loop, LoopRun, Statistics
+    from .loop import Budget, CheckInput, Denials, Loop, LoopRun, SettleCall, SettleInput, Statistics
     from .planners import function_planner, scripted_planner
     from .ports import ChatReply, Planner, Usage
     from .tools import Tool, check_args, define_tools, tool, tool_specs
@@ -94,6 +94,7 @@ __all__ = [
     "CheckInput",
     "CheckLine",
     "CheckResult",
+    "Denials",
     "Deny",
     "Done",
     "Effect",
@@ -119,6 +120,8 @@ __all__ = [
     "RemoteProtocolError",
     "ResultReason",
     "Scope",
+    "SettleCall",
+    "SettleInput",
     "SqliteGateStore",
     "Statistics",
     "Tool",
@@ -200,8 +203,11 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
     ".loop": (
         "Budget",
         "CheckInput",
+        "Denials",
         "Loop",
         "LoopRun",
+        "SettleCall",
+        "SettleInput",
         "Statistics",
     ),
     ".planners": (

@@ -19,6 +19,7 @@ from hashlib import sha256
 from json.encoder import encode_basestring
 from typing import Any, Final
 
+from ._frozen import FrozenDict, FrozenList
 from .errors import NotJsonError
 
 __all__ = ["canonical_json", "canonical_sha256", "read_canonical"]
@@ -42,7 +43,8 @@ def canonical_json(value: Any, *, max_depth: int = 64, max_bytes: int | None = N
     """The canonical JSON text of `value`; two values have the same text exactly when JSON cannot tell them apart.
 
     Accepted are None, bool, int within ±(2**53 - 1), finite float, str, and list and dict (with str keys) of these: exactly these
-    types, no subclasses, and nothing that contains itself. Nothing is dropped or converted. The outermost value is at depth 0.
+    types or our frozen ones, no other subclasses, and nothing that contains itself. Nothing is dropped or converted. The outermost
+    value is at depth 0.
 
     Raises NotJsonError, code ``not-json`` (the message names the place and the type, never the value) or ``too-large`` when the
     text has more than `max_bytes` bytes in UTF-8. Limits of depth and size are the caller's; 64 is that of the trail.
@@ -72,7 +74,7 @@ def _whole(digits: str) -> int | float:
 def _fast(value: Any, max_depth: int, max_bytes: int | None) -> str | None:
     """The text by way of the C encoder, or None when it is not certain that this is the canonical text."""
     kind: type = type(value)
-    if kind is not dict and kind is not list:
+    if kind is not dict and kind is not list and kind is not FrozenDict and kind is not FrozenList:
         return None  # a bare scalar gains nothing
     level: list[Any] = [value]
     keys: list[Any] = []
@@ -87,14 +89,15 @@ def _fast(value: Any, max_depth: int, max_bytes: int | None) -> str | None:
         below: list[Any] = []
         for items in level:
             size += len(items)
-            if type(items) is dict:
+            kind = type(items)
+            if kind is dict or kind is FrozenDict:
                 keys += items
                 items = items.values()
             for item in items:
                 kind = type(item)
                 if kind is str:
                     size += len(item)
-                elif kind is dict or kind is list:
+                elif kind is dict or kind is list or kind is FrozenDict or kind is FrozenList:
                     below.append(item)
                 elif kind is int:
                     if not -_MAX_SAFE <= item <= _MAX_SAFE:
@@ -148,13 +151,14 @@ def _general(value: Any, max_depth: int, max_bytes: int | None) -> str:
         if len(frames) > max_depth:
             raise _refusal(frames, f"nested deeper than {max_depth} levels; flatten the value")
         kind = type(item)
-        if kind is dict or kind is list:
+        is_list = kind is list or kind is FrozenList
+        if is_list or kind is dict or kind is FrozenDict:
             if id(item) in open_ids:
                 raise _refusal(frames, f"a {kind.__name__} that contains itself")
             open_ids.add(id(item))
-            members = _list_members(item) if kind is list else _dict_members(item, frames)
-            frames.append(_Frame(item, kind is list, members))
-            piece = "[" if kind is list else "{"
+            members = _list_members(item) if is_list else _dict_members(item, frames)
+            frames.append(_Frame(item, is_list, members))
+            piece = "[" if is_list else "{"
         else:
             piece = _scalar(item, frames)
         parts.append(piece)

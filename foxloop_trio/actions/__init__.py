@@ -1,6 +1,7 @@
 """Frozen nouns, permit and decisions: what gate, tools, loop and environments talk about."""
 
 from ._context import EFFECT_STATES, Effect, EffectCell, EffectState, ToolContext
+from ._copies import copied
 from ._decisions import Allow, Ask, Decision, Deny, decision_to_json
 from ._nouns import (
     MAX_SAFE_INTEGER,
@@ -38,5 +39,6 @@ __all__ = [
     "ToolContext",
     "ToolOutput",
     "action_from_text",
+    "copied",
     "decision_to_json",
 ]
