@@ -19,7 +19,6 @@ from hashlib import sha256
 from json.encoder import encode_basestring
 from typing import Any, Final
 
-from ._frozen import FrozenDict, FrozenList
 from .errors import NotJsonError
 
 __all__ = ["canonical_json", "canonical_sha256", "read_canonical"]
@@ -43,8 +42,7 @@ def canonical_json(value: Any, *, max_depth: int = 64, max_bytes: int | None = N
     """The canonical JSON text of `value`; two values have the same text exactly when JSON cannot tell them apart.
 
     Accepted are None, bool, int within ±(2**53 - 1), finite float, str, and list and dict (with str keys) of these: exactly these
-    types or our frozen ones, no other subclasses, and nothing that contains itself. Nothing is dropped or converted. The outermost
-    value is at depth 0.
+    types, no subclasses, and nothing that contains itself. Nothing is dropped or converted. The outermost value is at depth 0.
 
     Raises NotJsonError, code ``not-json`` (the message names the place and the type, never the value) or ``too-large`` when the
     text has more than `max_bytes` bytes in UTF-8. Limits of depth and size are the caller's; 64 is that of the trail.
@@ -63,7 +61,7 @@ def read_canonical(text: str) -> Any:
 
     Canonical JSON writes the float 1e20 with all its digits. Read back as an int it would be a value that has no canonical JSON.
     """
-    return json.loads(text, parse_int=_whole)
+    return _read(text)
 
 
 def _whole(digits: str) -> int | float:
@@ -71,10 +69,13 @@ def _whole(digits: str) -> int | float:
     return number if abs(number) <= _MAX_SAFE else float(digits)
 
 
+_read = json.JSONDecoder(parse_int=_whole).decode
+
+
 def _fast(value: Any, max_depth: int, max_bytes: int | None) -> str | None:
     """The text by way of the C encoder, or None when it is not certain that this is the canonical text."""
     kind: type = type(value)
-    if kind is not dict and kind is not list and kind is not FrozenDict and kind is not FrozenList:
+    if kind is not dict and kind is not list:
         return None  # a bare scalar gains nothing
     level: list[Any] = [value]
     keys: list[Any] = []
@@ -89,15 +90,14 @@ def _fast(value: Any, max_depth: int, max_bytes: int | None) -> str | None:
         below: list[Any] = []
         for items in level:
             size += len(items)
-            kind = type(items)
-            if kind is dict or kind is FrozenDict:
+            if type(items) is dict:
                 keys += items
                 items = items.values()
             for item in items:
                 kind = type(item)
                 if kind is str:
                     size += len(item)
-                elif kind is dict or kind is list or kind is FrozenDict or kind is FrozenList:
+                elif kind is dict or kind is list:
                     below.append(item)
                 elif kind is int:
                     if not -_MAX_SAFE <= item <= _MAX_SAFE:
@@ -151,14 +151,13 @@ def _general(value: Any, max_depth: int, max_bytes: int | None) -> str:
         if len(frames) > max_depth:
             raise _refusal(frames, f"nested deeper than {max_depth} levels; flatten the value")
         kind = type(item)
-        is_list = kind is list or kind is FrozenList
-        if is_list or kind is dict or kind is FrozenDict:
+        if kind is dict or kind is list:
             if id(item) in open_ids:
                 raise _refusal(frames, f"a {kind.__name__} that contains itself")
             open_ids.add(id(item))
-            members = _list_members(item) if is_list else _dict_members(item, frames)
-            frames.append(_Frame(item, is_list, members))
-            piece = "[" if is_list else "{"
+            members = _list_members(item) if kind is list else _dict_members(item, frames)
+            frames.append(_Frame(item, kind is list, members))
+            piece = "[" if kind is list else "{"
         else:
             piece = _scalar(item, frames)
         parts.append(piece)

@@ -200,6 +200,7 @@ class Aborted:
 
 LoopEvent = Plan | ToolCall | GateDecision | ApprovalNeeded | ToolResult | Check | Done | Blocked | Aborted
 StopEvent = Done | Blocked | Aborted
+STOP_EVENTS: Final = frozenset({Done, Blocked, Aborted})
 
 
 @attrs.frozen(kw_only=True)

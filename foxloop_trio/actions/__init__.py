@@ -16,6 +16,7 @@ from ._nouns import (
     action_from_text,
 )
 from ._permit import Ledger, Permit
+from ._unchecked import unchecked
 
 __all__ = [
     "EFFECT_STATES",
@@ -41,4 +42,5 @@ __all__ = [
     "action_from_text",
     "copied",
     "decision_to_json",
+    "unchecked",
 ]

@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import Any, final
 from weakref import WeakKeyDictionary
 
-import trio
-
 from ._core import Books, Core, Decided
 from ._reasons import Failure
 from ._rules import blocked_by
@@ -42,12 +40,10 @@ class PermitLedger:
             return False
 
     async def settle(self, permit_id: str) -> None:
-        """Nothing was reserved, so nothing is spent."""
-        await trio.lowlevel.cancel_shielded_checkpoint()
+        """Nothing was reserved, so nothing is spent, and nothing is waited for."""
 
     async def release(self, permit_id: str) -> None:
         """Nothing was reserved, so nothing is freed; the use stays counted."""
-        await trio.lowlevel.cancel_shielded_checkpoint()
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         raise TypeError("a ledger does not pickle or copy")

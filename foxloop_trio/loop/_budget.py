@@ -129,5 +129,7 @@ def message_size(message: Any) -> int:
     return size + len(json.dumps(calls, separators=(",", ":"), ensure_ascii=False)) if calls else size
 
 
-def _counts(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, int | float) and 0 <= value <= MAX_SAFE_INTEGER
+def _counts(value: Any) -> bool:
+    if type(value) is int:
+        return 0 <= value <= MAX_SAFE_INTEGER
+    return not isinstance(value, bool) and isinstance(value, (int, float)) and 0 <= value <= MAX_SAFE_INTEGER

@@ -27,6 +27,7 @@ from ..actions import (
     ToolOutput,
     copied,
     decision_to_json,
+    unchecked,
 )
 from ..canonical import canonical_json
 from ..events import (
@@ -153,6 +154,14 @@ def failed(reason: ResultReason, summary: str, *, detail: str | None = None, eff
     return Ran(output=ToolOutput(ok=False, summary=summary, untrusted=detail), reason=reason, detail=detail, effect=effect)
 
 
+# Built in every step, from parts that are known to be right.
+_action = unchecked(Action)
+_context = unchecked(ToolContext)
+_tool_call = unchecked(ToolCall)
+_gate_decision = unchecked(GateDecision)
+_tool_result = unchecked(ToolResult)
+
+
 class Ended(Exception):
     """The run stops with this event; raised inside the engine only."""
 
@@ -190,13 +199,10 @@ class Calls:
             return Emit(self.masks.value(event), self.masks.record(record))
         return Emit(event, record)
 
-    def _shown_call(self, read: ReadCall) -> Steps[Call]:
-        """A call as read, and what may be shown of it: `redact` has its word before the call is first put on record."""
+    def _call(self, read: ReadCall) -> Call:
+        """A call as read. Before it is put on record, `redact` has its word on what may be shown of it."""
         tool = self._setup.tools.get(read.planned.name)
-        call = Call(read.planned, read.args, tool, read.planned.args if read.args is NOT_JSON else read.args)
-        if tool is not None and tool.redact is not None:
-            call.shown = yield from self._redacted(tool, call.args, read.planned.args)
-        return call
+        return Call(read.planned, read.args, tool, read.planned.args if read.args is NOT_JSON else read.args)
 
     def _redacted(self, tool: Tool, args: Any, raw: str) -> Steps[Any]:
         """What may be shown of arguments; only their length when `redact` cannot say, or they are not JSON (ruling 13)."""
@@ -218,7 +224,7 @@ class Calls:
         if circle is not None:
             self._block("repeated-call", circle)
         refusal = self._refusal(call)
-        event = ToolCall(step=self.step, id=planned.id, name=planned.name, args=copied(call.shown))
+        event = _tool_call(step=self.step, id=planned.id, name=planned.name, args=copied(call.shown))
         yield from perform(self._say(event, self._call_record(call, refusal) if self._setup.recorded else NOTHING))
         if refusal is not None:
             return (yield from self._conclude(call, failed(*refusal)))
@@ -265,7 +271,7 @@ class Calls:
             shown = yield from self._redacted(tool, args, "")
             if isinstance(shown, str):
                 raise StepRaised(Raised("the tool's redact failed on the prepared arguments", "Redact"))
-        return Action(tool=call.planned.name, args=args, domain=domain, scope=tool.scope), shown
+        return _action(tool=call.planned.name, args=args, domain=domain, scope=tool.scope), shown
 
     def _domain(self, tool: Tool, args: Any) -> Steps[str]:
         return (yield from perform(Domain(tool, copied(args), self._context())))
@@ -273,7 +279,7 @@ class Calls:
     def _context(self, domain: str | None = None, permit: Permit | None = None) -> ToolContext:
         """A context of its own for each function of a tool: what `prepare` may report does not speak for `run`."""
         setup = self._setup
-        return ToolContext(
+        return _context(
             run_id=setup.run_id, step=self.step, goal=setup.goal, domain=domain, permit=permit, cancel_grace=setup.cancel_grace
         )
 
@@ -290,7 +296,7 @@ class Calls:
         """
         for _ in range(REJUDGE_LIMIT):
             decision = yield from self._judged(call, GateCheck(action), "check", action, shown)
-            if not isinstance(decision, Allow):
+            if type(decision) is not Allow:
                 if isinstance(decision, Deny) and (yield from self._may_learn(decision)):
                     return decision
                 if isinstance(decision, Ask):
@@ -342,7 +348,7 @@ class Calls:
                 record = {**record, "allowed": _allowed_record(self._open.allowed, action, shown)}
         elif isinstance(decision, Deny):
             reason = decision.reason
-        event = GateDecision(
+        event = _gate_decision(
             step=self.step,
             id=call.id,
             via=via,
@@ -475,7 +481,7 @@ class Calls:
         """The result as the consumer sees it; and, when `told`, as the planner will read it."""
         output, planned = ran.output, call.planned
         shown = self._history.add_result(planned, output) if told and call.in_history else ""
-        event = ToolResult(
+        event = _tool_result(
             step=self.step,
             id=planned.id,
             name=planned.name,
@@ -523,7 +529,7 @@ def goal_digest(goal: str, nonce: str) -> str:
 
 
 def _with_args(action: Action, args: Any) -> Action:
-    return Action(tool=action.tool, args=args, domain=action.domain, scope=action.scope, amount=action.amount)
+    return _action(tool=action.tool, args=args, domain=action.domain, scope=action.scope, amount=action.amount)
 
 
 def _allowed_record(allowed: Action, judged: Action, shown: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import attrs
 
 from .. import prompt
-from ..actions import Allow, CheckLine, CheckResult, Effect, Money, ToolOutput
+from ..actions import Allow, CheckLine, CheckResult, Effect, Money, ToolOutput, unchecked
 from ..events import Aborted, Blocked, Check, Done, InFlight, Plan, PlannedCall, StopEvent, ToolCall
 from ..tools import Tool
 from ._budget import TokenUse, cost_of, token_use
@@ -54,6 +54,8 @@ CHECK_FAILURE_LIMIT: Final = 2
 CORRECTION_LIMIT: Final = 3
 """Replies in a row that could not be read and are answered with what is wrong; the next one ends the run (ruling 11)."""
 FIRST_READ_ID: Final = "first_read"
+
+_plan = unchecked(Plan)
 
 
 class Engine(Calls):
@@ -161,10 +163,11 @@ class Engine(Calls):
             yield from self._correct(str(fault), use)
             return
         self._corrections = 0
-        calls: list[Call] = []
-        for read in reply.calls:
-            calls.append((yield from self._shown_call(read)))
-        plan = Plan(
+        calls = [self._call(read) for read in reply.calls]
+        for call in calls:
+            if call.tool is not None and call.tool.redact is not None:
+                call.shown = yield from self._redacted(call.tool, call.args, call.planned.args)
+        plan = _plan(
             step=self.step,
             text=reply.text,
             calls=tuple([_as_shown(call) for call in calls]),
@@ -214,6 +217,8 @@ class Engine(Calls):
     def _add_cost(self, reply: object) -> None:
         cost = cost_of(reply)
         wanted = self._setup.budget.cost
+        if cost is None and wanted is None:
+            return
         if cost is None or (wanted is not None and cost.currency != wanted.currency):
             self._cost_unknown = True
         elif self.cost is None:

@@ -97,7 +97,7 @@ class Performer:
         self._judged_at = 0.0
         self._rested = False
         self._tool_began = False
-        self._handlers: dict[type[EngineEffect[Any]], Callable[[Any], Awaitable[Answer]]] = {
+        self.handlers: dict[type[EngineEffect[Any]], Callable[[Any], Awaitable[Answer]]] = {
             Turn: self._turn,
             AskPlanner: self._ask_planner,
             Redact: self._redact,
@@ -114,9 +114,9 @@ class Performer:
             Note: self._note,
         }
 
-    def perform(self, effect: EngineEffect[Any]) -> Awaitable[Answer]:
-        """One effect to its answer; await what comes back."""
-        return self._handlers[type(effect)](effect)
+    async def perform(self, effect: EngineEffect[Any]) -> Answer:
+        """One effect to its answer."""
+        return await self.handlers[type(effect)](effect)
 
     # May it begin?
 
@@ -142,10 +142,9 @@ class Performer:
                     return raised(waited.fault)
         if waits.aborted:
             return Stop("abort")
-        now = trio.current_time()
-        if now >= waits.deadline():
+        if waits.out_of_time():
             return Limit("seconds")
-        if turn.permit is not None and now - self._judged_at > FRESH_SECONDS:
+        if turn.permit is not None and trio.current_time() - self._judged_at > FRESH_SECONDS:
             waited = await self._wait_step("gate", turn.permit.valid)
             if waited.cut is not None:
                 return waited.cut
@@ -253,8 +252,10 @@ class Performer:
     # The gate and the human
 
     async def _gate_check(self, effect: GateCheck) -> Answer:
-        check = self._ports.gate.check
-        return await self._judged(await self._wait_step("gate", partial(check, effect.action, store_request=effect.store_request)))
+        check: Callable[..., Awaitable[Any]] = self._ports.gate.check
+        if not effect.store_request:
+            check = partial(check, store_request=False)
+        return await self._judged(await self._waits.wait("gate", "step_seconds", STEP_SECONDS, check, effect.action))
 
     async def _gate_redeem(self, effect: GateRedeem) -> Answer:
         return await self._judged(await self._wait_step("gate", self._ports.gate.redeem, effect.token, effect.action))
@@ -264,11 +265,11 @@ class Performer:
         self._judged_at = trio.current_time()
         decision = waited.value
         if waited.cut is None and waited.fault is None:
-            if isinstance(decision, Allow):
+            if type(decision) is Allow:
                 return (
                     Ok(decision) if decision.permit.alive else raised(ValueError("the gate gave a permit that is closed already"))
                 )
-            if isinstance(decision, Ask | Deny):
+            if type(decision) is Ask or type(decision) is Deny:
                 return Ok(decision)
             return raised(TypeError(f"the gate answered {type(decision).__name__}, not Allow, Ask or Deny"))
         if isinstance(decision, Allow):

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import attrs
 
-from ..actions import MAX_SAFE_INTEGER
+from ..actions import MAX_SAFE_INTEGER, unchecked
 from ..events import PlannedCall
 from ..ports import ChatReply
 from ._frozen import FrozenDict, FrozenList
@@ -213,21 +213,10 @@ def _read_call(
         text = "{}"
     function = FrozenDict(name=name if known or _usable_name(name) else UNKNOWN, arguments=text)
     sent = FrozenDict(id=call_id, type="function", function=function)
-    return ReadCall(_planned(call_id, name, raw), value), sent, size
+    return ReadCall(_planned(id=call_id, name=name, args=raw), value), sent, size
 
 
-_slots: Final = PlannedCall.__dict__
-_set_id, _set_name, _set_args = (_slots[name].__set__ for name in ("id", "name", "args"))
-
-
-def _planned(call_id: str, name: str, args: str) -> PlannedCall:
-    """A PlannedCall without validation of its fields, which are known to be text: that takes a fifth of a whole reply's time."""
-    call = object.__new__(PlannedCall)
-    _set_id(call, call_id)
-    _set_name(call, name)
-    _set_args(call, args)
-    return call
-
+_planned = unchecked(PlannedCall)
 
 _usable_id: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}").fullmatch
 _usable_name: Final = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
@@ -339,7 +328,7 @@ def _too_large() -> BadReplyError:
 def contains_text(value: Any, raw: str, needle: str) -> bool:
     """Whether `needle` occurs, in any case, in the raw text or in any string or key, at any depth, of the value read from it."""
     needle = needle.casefold()
-    if needle in raw.casefold():
+    if needle in (raw.lower() if raw.isascii() else raw.casefold()):
         return True
     if "\\" not in raw:
         return False  # each string of the value stands in the raw text as it is

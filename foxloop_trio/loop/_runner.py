@@ -16,7 +16,7 @@ import trio
 
 from ..actions import Money
 from ..errors import BusyError
-from ..events import Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
+from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
 from ._effects import OK, Answer, Emit, EngineEffect, Limit, RunTool, Stop, StopCause, ToolEnd
 from ._engine import Engine
 from ._performing import Performer, Ports
@@ -175,12 +175,12 @@ class LoopRun:
     async def _drive(self, answer: Answer | None) -> LoopEvent:
         """Send answers and perform effects until an event is on record and can be handed over."""
         self._begun = True
-        recorder, perform, send = self._recorder, self._performer.perform, self._generator.send
+        recorder, handlers, send = self._recorder, self._performer.handlers, self._generator.send
         while True:
             effect = send(answer)  # type: ignore[arg-type]  # None before the first effect, as every generator wants it
             self._current = effect
             if type(effect) is not Emit:
-                answer = await perform(effect)
+                answer = await handlers[type(effect)](effect)
                 continue
             event = effect.event
             if recorder.on:
@@ -194,9 +194,11 @@ class LoopRun:
 
     def _hand_over(self, emit: Emit) -> None:
         self._handed = emit
-        self._handed_at = trio.current_time()
-        if isinstance(emit.event, Done | Blocked | Aborted):
-            self._finish(emit.event)
+        event = emit.event
+        if type(event) is ApprovalNeeded:
+            self._handed_at = trio.current_time()
+        elif type(event) in STOP_EVENTS:
+            self._finish(event)  # type: ignore[arg-type]
 
     def _finish(self, event: StopEvent) -> None:
         self._outcome = outcome_of(event)
@@ -214,14 +216,12 @@ class LoopRun:
         handed, self._handed = self._handed, None
         if handed is None:
             return None
-        now = trio.current_time()
-        if isinstance(handed.event, ApprovalNeeded):
-            self._waits.human_seconds += now - self._handed_at
-        if self._waits.aborted:
+        waits = self._waits
+        if type(handed.event) is ApprovalNeeded:
+            waits.human_seconds += trio.current_time() - self._handed_at
+        if waits.aborted:
             return Stop("abort")
-        if now >= self._waits.deadline():
-            return Limit("seconds")
-        return OK
+        return Limit("seconds") if waits.out_of_time() else OK
 
     def _held_human(self, now: float) -> float:
         if self._handed is not None and isinstance(self._handed.event, ApprovalNeeded) and self._state == "open":

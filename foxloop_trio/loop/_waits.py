@@ -6,6 +6,7 @@ only once, so one a wait is both cheaper and simpler than one an `__anext__`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Literal
 
@@ -77,9 +78,10 @@ class Waits:
 
     # Waiting
 
-    def deadline(self) -> float:
-        """The Trio time at which the run's work time is used up."""
-        return self.started_at + self.human_seconds + self._work_seconds
+    def out_of_time(self) -> bool:
+        """Whether the run's work time is used up."""
+        end = self.started_at + self.human_seconds + self._work_seconds
+        return end != math.inf and trio.current_time() >= end
 
     async def wait(
         self, name: str, limit: WaitLimit, seconds: float, fn: Callable[..., Awaitable[Any]], *args: Any, human: bool = False
@@ -122,7 +124,7 @@ class Waits:
         # An abort or a limit wins over what came back late, which the caller may still want to have on record.
         if self.aborted:
             waited.cut, waited.cut_at = Stop("abort"), self.aborted_at if self.aborted_at is not None else now
-        elif scope.cancelled_caught or trio.current_time() >= deadline:
+        elif scope.cancelled_caught or (deadline != math.inf and trio.current_time() >= deadline):
             waited.cut_at = deadline
             if limit == "step_seconds":
                 waited.fault = TimeoutError(f"{name} took longer than {seconds:g} s")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 from typing import Any
 
@@ -11,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foxloop_trio.canonical import canonical_json
-from foxloop_trio.errors import NotJsonError
 from foxloop_trio.loop._frozen import FrozenDict, FrozenList, freeze, thaw
 
 SCALARS = (
@@ -116,28 +113,3 @@ def test_copies_are_ordinary(way: Any) -> None:
         copied = way(freeze(value))
         assert copied == value
         assert type(copied) is type(value)
-
-
-@given(JSON)
-def test_canonical_json_writes_frozen_values_as_plain_ones(value: Any) -> None:
-    """Both ways through canonical_json: floats and odd keys take the general one."""
-    assert canonical_json(freeze(value)) == canonical_json(value)
-    assert json.dumps(freeze(value)) == json.dumps(value)
-
-
-def test_canonical_json_takes_the_fast_way_for_frozen_values() -> None:
-    """The C encoder writes them; nothing falls back to the walk in Python."""
-    from foxloop_trio.canonical import _fast
-
-    value = {"a": [1, {"b": None}], "c": "x"}
-    assert _fast(freeze(value), 64, None) == canonical_json(value)
-
-
-def test_canonical_json_refuses_frozen_values_as_it_does_plain_ones() -> None:
-    """Depth, keys and numbers have the same limits."""
-    deep: Any = 1
-    for _ in range(40):
-        deep = [deep]
-    for value in (deep, [2**60], {"a": [float("inf")]}):
-        with pytest.raises(NotJsonError):
-            canonical_json(freeze(value), max_depth=32)
