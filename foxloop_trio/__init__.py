@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from .loop import Budget, CheckInput, Denials, Loop, LoopRun, SettleCall, SettleInput, Statistics
     from .planners import function_planner, scripted_planner
     from .ports import ChatReply, Planner, Usage
-    from .tools import Tool, check_args, define_tools, tool, tool_specs
+    from .tools import Tool, ask_user_tool, check_args, define_tools, tool, tool_specs
 
 __all__ = [
     "Aborted",
@@ -133,6 +133,7 @@ __all__ = [
     "Usage",
     "UsageError",
     "__version__",
+    "ask_user_tool",
     "check_args",
     "create_gate",
     "define_tools",
@@ -221,6 +222,7 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
     ),
     ".tools": (
         "Tool",
+        "ask_user_tool",
         "check_args",
         "define_tools",
         "tool",

@@ -25,6 +25,7 @@ __all__ = [
     "LIMITS",
     "NOTHING_CHECKED",
     "NOT_PREPARED",
+    "NO_WORDS",
     "OLDER_TEXT_REMOVED",
     "SKIPPED_AFTER_END",
     "SKIPPED_OVER_BUDGET",
@@ -307,6 +308,10 @@ IN_DOUBT: Final = (
 
 UNREADABLE: Final = "(This reply could not be read.)"
 """Stands in the history for a reply of which nothing could be used."""
+
+
+NO_WORDS: Final = "(No words and no calls.)"
+"""Stands in the history for a reply that held nothing, since servers refuse an empty message."""
 
 
 def correction(problem: str) -> str:

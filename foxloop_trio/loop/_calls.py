@@ -179,7 +179,7 @@ class Calls:
         self._setup = setup
         self.step = 0
         self.tool_runs = 0
-        self.masks = Masks()
+        self.masks = Masks(setup.tools)
         self._failures = 0
         self._denials = 0
         self._last_check: CheckResult | None = None
@@ -267,10 +267,11 @@ class Calls:
         domain = tool.domain if isinstance(tool.domain, str) else (yield from self._domain(tool, args))
         if tool.redact is None:
             shown = args
-        elif tool.prepare is not None:
-            shown = yield from self._redacted(tool, args, "")
+        else:
+            if tool.prepare is not None:
+                shown = yield from self._redacted(tool, args, "")
             if isinstance(shown, str):
-                raise StepRaised(Raised("the tool's redact failed on the prepared arguments", "Redact"))
+                raise StepRaised(Raised("the tool's redact did not say what of the arguments may be shown", "Redact"))
         return _action(tool=call.planned.name, args=args, domain=domain, scope=tool.scope), shown
 
     def _domain(self, tool: Tool, args: Any) -> Steps[str]:
@@ -379,7 +380,7 @@ class Calls:
                 expires_at=asked.expires_at,
                 detail=detail,
             )
-            yield from perform(self._say(event))
+            yield from perform(self._say(event))  # a text that was cut in the middle of a secret is masked too, at its end
             request = ApprovalRequest(
                 step=self.step,
                 call_id=call.id,
@@ -481,17 +482,24 @@ class Calls:
         """The result as the consumer sees it; and, when `told`, as the planner will read it."""
         output, planned = ran.output, call.planned
         shown = self._history.add_result(planned, output) if told and call.in_history else ""
+        if shown and self.masks and self._setup.recorded:
+            shown = self._history.result_text(planned, self._masked(output))
         event = _tool_result(
             step=self.step,
             id=planned.id,
             name=planned.name,
             ok=output.ok,
-            summary=output.summary[:SUMMARY_LIMIT],
+            summary=self.masks.text(output.summary)[:SUMMARY_LIMIT],
             reason=ran.reason,
-            detail=ran.detail[:DETAIL_LIMIT] if ran.detail is not None else None,
+            detail=self.masks.text(ran.detail)[:DETAIL_LIMIT] if ran.detail is not None else None,
             data=output.data,
         )
         yield from perform(self._say(event, _result_record(output, shown, ran.effect) if self._setup.recorded else NOTHING))
+
+    def _masked(self, output: ToolOutput) -> ToolOutput:
+        """Masked before anything is cut: half a secret at a cut would no longer be found."""
+        untrusted = self.masks.text(output.untrusted) if output.untrusted is not None else None
+        return ToolOutput(ok=output.ok, summary=self.masks.text(output.summary), untrusted=untrusted)
 
     # Shared with the cycle
 

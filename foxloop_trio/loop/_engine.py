@@ -45,6 +45,7 @@ from ._effects import (
     Turn,
     perform,
 )
+from ._repair import compact_json
 from ._reply import BadReplyError, ReadReply, contains_text, read_reply
 
 __all__ = ["Engine", "Setup", "describe_tools"]
@@ -69,6 +70,7 @@ class Engine(Calls):
         self._check_failures = 0
         self._corrections = 0
         self._names = frozenset([*setup.tools, prompt.FINISH])
+        self._ids: set[str] = set()
 
     # The run
 
@@ -158,7 +160,7 @@ class Engine(Calls):
         self._add_cost(answer)
         self._results, self._all_ran = [], True
         try:
-            reply = read_reply(answer, step=self.step, names=self._names)
+            reply = read_reply(answer, step=self.step, names=self._names, used=self._ids)
         except BadReplyError as fault:
             yield from self._correct(str(fault), use)
             return
@@ -170,17 +172,27 @@ class Engine(Calls):
         plan = _plan(
             step=self.step,
             text=reply.text,
-            calls=tuple([_as_shown(call) for call in calls]),
+            calls=tuple([self._as_shown(call) for call in calls]),
             provider=answer.provider,
             tier=answer.tier,
             repairs=reply.repairs,
         )
         yield from perform(self._say(plan, self._spent(use) if self._setup.recorded else NOTHING))
-        self._history.add_born_frozen(reply.message)
         if calls:
+            self._history.add_born_frozen(reply.message)
             yield from self._batch(calls, reply)
         else:
+            self._history.add_text(reply.text or prompt.NO_WORDS)
             yield from self._claim(None, reply.text or "")
+
+    def _as_shown(self, call: Call) -> PlannedCall:
+        """A call for the `plan` event: its raw text, or what may be shown of its arguments once something is hidden."""
+        shown = call.shown
+        if shown is not call.args or (self.masks and isinstance(shown, dict)):
+            # Masked as a value, since the raw text can spell a letter in many ways.
+            args = shown if isinstance(shown, str) else compact_json(self.masks.value(shown))
+            return PlannedCall(id=call.planned.id, name=call.planned.name, args=args)
+        return call.planned
 
     def _correct(self, problem: str, use: TokenUse) -> Steps[None]:
         """A reply that cannot be read: nothing of it is run, and the planner is told what is wrong with it (ruling 11)."""
@@ -331,15 +343,6 @@ class Engine(Calls):
             "planner_seconds": "one request took longer than that",
         }.get(limit.which, "this limit was reached")
         return Blocked(step=self.step, reason="budget", message=f"{limit.which}: {what} ({seconds} s)", limit=limit.which)
-
-
-def _as_shown(call: Call) -> PlannedCall:
-    """A call for the `plan` event: its raw text, or what `redact` made of the arguments."""
-    if call.tool is None or call.tool.redact is None:
-        return call.planned
-    shown = call.shown
-    args = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-    return PlannedCall(id=call.planned.id, name=call.planned.name, args=args)
 
 
 def _failed_lines(verdict: CheckResult) -> str:

@@ -11,6 +11,7 @@ from ..events import PlannedCall
 from ..ports import Message
 from ._budget import message_size
 from ._frozen import FrozenDict, freeze
+from ._repair import mended
 
 
 class History:
@@ -27,7 +28,7 @@ class History:
         self._calls_size = 0
         self._calls_measured = 0
         self.add_born_frozen(FrozenDict(role="system", content=system))
-        self.add_born_frozen(FrozenDict(role="user", content=goal))
+        self.add_born_frozen(FrozenDict(role="user", content=mended(goal)))
 
     def measure(self) -> int:
         """Characters of what is sent, tool calls included; for estimates of tokens. Walks only what is new since the last time."""
@@ -42,6 +43,10 @@ class History:
         self._sent.append(message)
         self._sent_size += len(message["content"] or "")
 
+    def add_text(self, text: str) -> None:
+        """Append an assistant message that only says something."""
+        self.add_born_frozen(FrozenDict(role="assistant", content=text))
+
     def add_call(self, call: PlannedCall) -> None:
         """Append an assistant message that holds this one call, which nobody planned: the first read."""
         function = {"name": call.name, "arguments": call.args}
@@ -50,16 +55,20 @@ class History:
 
     def add_result(self, call: PlannedCall, output: ToolOutput) -> str:
         """Append the one tool message that answers `call`; returns the text that the planner will read."""
-        text = prompt.result_text(call.name, output, self._nonce)
+        text = self.result_text(call, output)
         self.add_born_frozen(FrozenDict(role="tool", tool_call_id=call.id, content=text))
         return text
+
+    def result_text(self, call: PlannedCall, output: ToolOutput) -> str:
+        """What a planner reads of a result. Halves of characters, which no server takes, are replaced."""
+        return mended(prompt.result_text(call.name, output, self._nonce))
 
     def add_feedback(self, call: PlannedCall | None, output: ToolOutput) -> None:
         """What a failed completion claim tells the planner: an answer to its `finish`, or a user message."""
         if call is not None:
             self.add_result(call, output)
         else:
-            self.add_born_frozen(FrozenDict(role="user", content=prompt.result_text(prompt.FINISH, output, self._nonce)))
+            self.add_born_frozen(FrozenDict(role="user", content=mended(prompt.result_text(prompt.FINISH, output, self._nonce))))
 
     def add_correction(self, problem: str) -> None:
         """A reply that could not be read, as two messages: that it was there, so that roles take turns, and what is wrong."""

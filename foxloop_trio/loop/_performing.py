@@ -21,6 +21,7 @@ import attrs
 import trio
 
 from ..actions import Allow, Ask, CheckResult, Deny, Effect, Permit, ToolOutput, copied
+from ..canonical import canonical_json
 from ..ports import Approver, Environment, Gate, Planner, TrailSink, WallClock
 from ._budget import Budget
 from ._effects import (
@@ -52,6 +53,7 @@ from ._effects import (
 from ._engine import Engine
 from ._race import Race
 from ._recording import Recorder
+from ._reply import ARGUMENT_DEPTH
 from ._waits import STEP_SECONDS, Waited, WaitLimit, Waits, called
 from ._words import raised
 
@@ -203,8 +205,15 @@ class Performer:
 
     async def _prepare(self, effect: Prepare) -> Answer:
         answer = await self._hook(f"prepare of {effect.tool.name}", Mapping, effect.tool.prepare, effect.args, effect.ctx)
-        # A copy: what a tool's own code still holds and changes must not change what was judged (buglog B46).
-        return Ok(copied(dict(answer.value))) if isinstance(answer, Ok) else answer
+        if not isinstance(answer, Ok):
+            return answer
+        try:
+            prepared = dict(answer.value)
+            canonical_json(prepared, max_depth=ARGUMENT_DEPTH)  # what no gate could judge and no trail hold is refused here
+            # A copy: what a tool's own code still holds and changes must not change what was judged.
+            return Ok(copied(prepared))
+        except Exception as fault:
+            return raised(fault)
 
     async def _domain(self, effect: Domain) -> Answer:
         answer = await self._hook(f"domain of {effect.tool.name}", str, effect.tool.domain, effect.args, effect.ctx)

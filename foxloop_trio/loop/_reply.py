@@ -84,24 +84,25 @@ class ReadReply:
     """How many of the calls, from the first on, are in `message`."""
 
 
-def read_reply(reply: object, *, step: int, names: Container[str]) -> ReadReply:
+def read_reply(reply: object, *, step: int, names: Container[str], used: set[str] | None = None) -> ReadReply:
     """Check the shape of a reply and take what we need from it.
 
     `names` are the names that can be called, `finish` included; a name that differs from one of them in case only is repaired when
-    they can be iterated over. `step` is used in the ids that replace unusable ones.
+    they can be iterated over. `step` is used in the ids that replace unusable ones; `used` are the ids of the run's earlier ones;
+    those of this one are added, so that no id stands for two calls.
 
     Raises BadReplyError, naming the part that is wrong, for anything that is no chat-completions reply, was cut at the length
     limit, or is larger than a record of it could be.
     """
     try:
-        return _read(reply, step, names)
+        return _read(reply, step, names, set() if used is None else used)
     except BadReplyError:
         raise
     except Exception as fault:
         raise BadReplyError(f"reading the reply raised {type(fault).__name__}") from fault
 
 
-def _read(reply: object, step: int, names: Container[str]) -> ReadReply:
+def _read(reply: object, step: int, names: Container[str], used: set[str]) -> ReadReply:
     if not isinstance(reply, ChatReply):
         raise BadReplyError(f"the planner returned {type(reply).__name__}, not a ChatReply")
     message = reply.message
@@ -129,7 +130,6 @@ def _read(reply: object, step: int, names: Container[str]) -> ReadReply:
     room = REPLY_LIMIT - (len(content) if content is not None else 0)
     calls: list[ReadCall] = []
     kept: list[FrozenDict] = []
-    used: set[str] = set()
     for index, raw_call in enumerate(raw_calls):
         call, sent, size = _read_call(index, raw_call, step, names, used, repairs, room)
         room -= size
