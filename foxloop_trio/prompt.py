@@ -21,6 +21,8 @@ __all__ = [
     "COPIED_MARKER",
     "FINISH",
     "FINISH_TOOL",
+    "INTERRUPTED_BEFORE",
+    "INTERRUPTED_IN_DOUBT",
     "IN_DOUBT",
     "LIMITS",
     "NOTHING_CHECKED",
@@ -304,6 +306,14 @@ def unknown_tool(name: str, names: Iterable[str]) -> str:
 
 IN_DOUBT: Final = (
     "The call was not run: the same call was cut off before, and may have taken effect. Take a fresh look at the page first."
+)
+
+INTERRUPTED_IN_DOUBT: Final = (
+    "The run was interrupted while this call was under way, so it may have taken effect. Take a fresh look before you go on."
+)
+
+INTERRUPTED_BEFORE: Final = (
+    "The run was interrupted before this call began, so it was not run. What the page showed may be out of date: take a fresh look."
 )
 
 UNREADABLE: Final = "(This reply could not be read.)"

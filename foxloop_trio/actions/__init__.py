@@ -15,7 +15,7 @@ from ._nouns import (
     ToolOutput,
     action_from_text,
 )
-from ._permit import Ledger, Permit
+from ._permit import Ledger, Permit, closed_permit
 from ._unchecked import unchecked
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "ToolContext",
     "ToolOutput",
     "action_from_text",
+    "closed_permit",
     "copied",
     "decision_to_json",
     "unchecked",

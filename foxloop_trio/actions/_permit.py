@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, final
 
+from ..canonical import canonical_json, canonical_sha256
 from ._nouns import Action, action_from_text
 
 
@@ -87,3 +88,29 @@ class Permit:
         if self._alive:
             self._alive = False
             await self._ledger.release(self._id)
+
+
+def closed_permit(action: Action) -> Permit:
+    """A permit that is closed from the beginning: what stands for the one of a recorded call when a trail is replayed.
+
+    It opens nothing. No environment takes a permit that is not alive, and none comes back to life.
+    """
+    permit = object.__new__(Permit)
+    permit._id = permit._grant_id = "closed"
+    permit._text = canonical_json(action.to_json())
+    permit._digest = canonical_sha256(permit._text)
+    permit._ledger = _NoLedger()
+    permit._alive = False
+    permit._whole = action.copy()
+    return permit
+
+
+class _NoLedger:
+    async def still_allows(self, permit_id: str) -> bool:
+        return False
+
+    async def settle(self, permit_id: str) -> None:
+        """Nothing to close."""
+
+    async def release(self, permit_id: str) -> None:
+        """Nothing to close."""

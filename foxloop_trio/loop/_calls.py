@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NoReturn
 
 import attrs
@@ -49,12 +49,14 @@ from ._denials import Denials
 from ._effects import (
     NOTHING,
     AskHuman,
+    CallInterrupted,
     ClosePermit,
     Describe,
     Domain,
     Emit,
     GateCheck,
     GateRedeem,
+    Interrupted,
     LimitReached,
     Note,
     Prepare,
@@ -147,6 +149,12 @@ class Ran:
     reason: ResultReason | None = None
     detail: str | None = None
     effect: Effect | None = None
+    shown: str | None = None
+    """The text that the planner had read, when it comes from a trail."""
+    seen: str | None = None
+    """For a read: a digest of what it saw."""
+    interrupted: str | None = None
+    """For a call that an earlier run left without a result: the host that it was allowed on, or the empty text."""
 
 
 def failed(reason: ResultReason, summary: str, *, detail: str | None = None, effect: Effect | None = None) -> Ran:
@@ -184,6 +192,8 @@ class Calls:
         self._denials = 0
         self._last_check: CheckResult | None = None
         self._repeats = RepeatTracker()
+        self.verdict_of: Callable[[str], tuple[ResultReason, str] | None] | None = None
+        """While a trail is replayed: what had become of a call whose arguments cannot be checked again."""
         self._in_doubt: dict[tuple[str, str], str] = {}
         self._open: OpenCall | None = None
         self._results: list[SettleCall] = []
@@ -230,6 +240,14 @@ class Calls:
             return (yield from self._conclude(call, failed(*refusal)))
         assert tool is not None
         try:
+            return (yield from self._carry_out(call, tool))
+        except CallInterrupted as gap:
+            return (yield from self._break_off(call, tool, gap.answer))
+
+    def _carry_out(self, call: Call, tool: Tool) -> Steps[CallEnd]:
+        """A call that can be judged: prepared, judged, run (steps 8 to 21)."""
+        planned = call.planned
+        try:
             action, shown = yield from self._action(call, tool)
         except StepRaised as fault:
             return (yield from self._conclude(call, self._raised("invalid-args", fault.answer, prompt.NOT_PREPARED)))
@@ -244,9 +262,27 @@ class Calls:
         end = yield from self._conclude(call, ran)
         return "end-batch" if tool.scope in ("submit", "pay") or ran.output.stop_batch else end
 
+    def _break_off(self, call: Call, tool: Tool, gap: Interrupted) -> Steps[CallEnd]:
+        """A call that an earlier run left without a result: what is known of it goes to the planner and to the host, and it is not
+        run again by itself."""
+        self._open = None
+        if gap.skipped is not None:
+            yield from self._skip(call, gap.skipped)
+            return "end-batch"
+        self._all_ran = False
+        begun = gap.effect.state != "not-started"
+        if begun and tool.scope != "read":
+            self._in_doubt[call.planned.name, call.key] = gap.domain
+        words = prompt.INTERRUPTED_IN_DOUBT if begun else prompt.INTERRUPTED_BEFORE
+        ran = failed("in-doubt", words, effect=gap.effect)
+        ran.interrupted = gap.domain
+        return (yield from self._conclude(call, ran, counted=False))
+
     def _refusal(self, call: Call) -> tuple[ResultReason, str] | None:
         """Why this call cannot go to the gate, as reason and words; None when it can (steps 5 to 7, ruling 7)."""
         planned, tool, args = call.planned, call.tool, call.args
+        if self.verdict_of is not None and tool is not None and tool.redact is not None:
+            return self.verdict_of(planned.id)  # its arguments are masked in the trail, and cannot be checked again
         if contains_text(args, planned.args, self._setup.nonce):
             return "invalid-args", prompt.COPIED_MARKER
         if tool is None:
@@ -429,9 +465,10 @@ class Calls:
         else:
             ended, output = end, end.output
             assert output is not None
-            ran = Ran(output=output, reason=None if output.ok else "failed", effect=end.effect)
+            ran = Ran(output=output, reason=None if output.ok else "failed", effect=end.effect, shown=end.shown)
             if tool.scope == "read" and output.ok:
-                self._looked(allowed.domain, output)
+                ran.seen = end.seen or _seen(output)
+                self._looked(allowed.domain, ran.seen)
         self._open = None
         effect = ended.effect
         # What it spent stays spent, unless it said that it did nothing.
@@ -445,11 +482,11 @@ class Calls:
         seconds = self._setup.budget.limit(which)
         return failed("timeout", prompt.timed_out(seconds or 0, asked=tool.human), effect=effect)
 
-    def _looked(self, domain: str, output: ToolOutput) -> None:
+    def _looked(self, domain: str, seen: str) -> None:
         """A fresh look at a page: calls in doubt there may be tried again, and a repeated look is judged by what it saw."""
         if self._in_doubt:
             self._in_doubt = {key: where for key, where in self._in_doubt.items() if where != domain}
-        self._repeats.saw(f"{output.summary}\0{output.untrusted or ''}")
+        self._repeats.saw(seen)
 
     def _raised(self, reason: ResultReason, fault: Raised, words: str) -> Ran:
         """A failed result for something that raised: a `Refuse` speaks in trusted words, anything else only as outside text."""
@@ -481,7 +518,9 @@ class Calls:
     def _show(self, call: Call, ran: Ran, *, told: bool = True) -> Steps[None]:
         """The result as the consumer sees it; and, when `told`, as the planner will read it."""
         output, planned = ran.output, call.planned
-        shown = self._history.add_result(planned, output) if told and call.in_history else ""
+        shown = ""
+        if told and call.in_history:
+            shown = self._history.add_result(planned, output, ran.shown)
         if shown and self.masks and self._setup.recorded:
             shown = self._history.result_text(planned, self._masked(output))
         event = _tool_result(
@@ -494,7 +533,7 @@ class Calls:
             detail=self.masks.text(ran.detail)[:DETAIL_LIMIT] if ran.detail is not None else None,
             data=output.data,
         )
-        yield from perform(self._say(event, _result_record(output, shown, ran.effect) if self._setup.recorded else NOTHING))
+        yield from perform(self._say(event, _result_record(ran, shown) if self._setup.recorded else NOTHING))
 
     def _masked(self, output: ToolOutput) -> ToolOutput:
         """Masked before anything is cut: half a secret at a cut would no longer be found."""
@@ -547,8 +586,18 @@ def _allowed_record(allowed: Action, judged: Action, shown: Any) -> dict[str, An
     return allowed.to_json()
 
 
-def _result_record(output: ToolOutput, shown: str, effect: Effect | None) -> dict[str, Any]:
+def _seen(output: ToolOutput) -> str:
+    """A digest of what a read saw."""
+    return hashlib.sha256(f"{output.summary}\0{output.untrusted or ''}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _result_record(ran: Ran, shown: str) -> dict[str, Any]:
+    output, effect = ran.output, ran.effect
     record: dict[str, Any] = {"shown": shown}
+    if ran.seen is not None:
+        record["seen"] = ran.seen
+    if ran.interrupted is not None:
+        record["interrupted"] = ran.interrupted
     if output.check is not None:
         record["check"] = output.check.to_json()
     if output.stop_batch:

@@ -31,6 +31,7 @@ from ..actions import Action, ApprovalRequest, CheckResult, Decision, Effect, Pe
 from ..events import LimitName, LoopEvent
 from ..ports import ChatReply, Message
 from ..tools import Tool
+from ._budget import TokenUse
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -62,6 +63,10 @@ class ToolEnd:
     output: ToolOutput | None = None
     effect: Effect | None = None
     error: str | None = None
+    shown: str | None = None
+    """From a trail: the text that the planner had read, instead of one made of `output`."""
+    seen: str | None = None
+    """From a trail: the digest of what a read had seen."""
 
 
 @attrs.define
@@ -89,7 +94,19 @@ class TrailFailed:
     message: str
 
 
-Answer = Ok | Raised | Limit | Stop | TrailFailed
+@attrs.define
+class Interrupted:
+    """The run ended in this call before it had a result, and another run goes on from there (only when resumed).
+
+    `domain` is the host that the call was allowed on, if it was; `skipped` the words of a result that it had after all.
+    """
+
+    effect: Effect
+    domain: str = ""
+    skipped: str | None = None
+
+
+Answer = Ok | Raised | Limit | Stop | TrailFailed | Interrupted
 
 
 # What the engine asks for
@@ -143,8 +160,16 @@ class Settled:
     check: CheckResult
 
 
+@attrs.frozen(kw_only=True)
+class Unreadable:
+    """From a trail: a reply that could not be read, why, and what it had used."""
+
+    problem: str
+    use: TokenUse
+
+
 @attrs.define
-class AskPlanner(EngineEffect[ChatReply | Settled]):
+class AskPlanner(EngineEffect[ChatReply | Settled | Unreadable]):
     """Ask the planner; with `settle`, beside the host's own look at what the last calls did. A reply wins a tie."""
 
     messages: list[Message]
@@ -282,6 +307,11 @@ class Stopped(Unwind):
         self.answer = answer
 
 
+class CallInterrupted(Unwind):
+    def __init__(self, answer: Interrupted) -> None:
+        self.answer = answer
+
+
 class TrailLost(Unwind):
     def __init__(self, answer: TrailFailed) -> None:
         self.answer = answer
@@ -309,5 +339,7 @@ def _unwinding(answer: Answer) -> Unwind:
             return Stopped(answer)
         case TrailFailed():
             return TrailLost(answer)
+        case Interrupted():
+            return CallInterrupted(answer)
         case _:
             raise AssertionError(f"the driver answered {answer!r}, which the engine does not know")

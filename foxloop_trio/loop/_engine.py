@@ -43,6 +43,7 @@ from ._effects import (
     TrailFailed,
     TrailLost,
     Turn,
+    Unreadable,
     perform,
 )
 from ._repair import compact_json
@@ -155,10 +156,14 @@ class Engine(Calls):
         if isinstance(answer, Settled):
             yield from self._judge_claim(None, answer.summary[:SUMMARY_LIMIT], answer.check, settled=True)
             return
+        self._results, self._all_ran = [], True
+        if isinstance(answer, Unreadable):
+            self.tokens += answer.use.total
+            yield from self._correct(answer.problem, answer.use)
+            return
         use = token_use(answer, self._history.measure)
         self.tokens += use.total
         self._add_cost(answer)
-        self._results, self._all_ran = [], True
         try:
             reply = read_reply(answer, step=self.step, names=self._names, used=self._ids)
         except BadReplyError as fault:

@@ -53,9 +53,13 @@ class History:
         message = {"role": "assistant", "content": None, "tool_calls": [{"id": call.id, "type": "function", "function": function}]}
         self.add_born_frozen(freeze(message))
 
-    def add_result(self, call: PlannedCall, output: ToolOutput) -> str:
-        """Append the one tool message that answers `call`; returns the text that the planner will read."""
-        text = self.result_text(call, output)
+    def add_result(self, call: PlannedCall, output: ToolOutput, text: str | None = None) -> str:
+        """Append the one tool message that answers `call`; returns the text that the planner will read.
+
+        `text` is given when it is known from a trail.
+        """
+        if text is None:
+            text = self.result_text(call, output)
         self.add_born_frozen(FrozenDict(role="tool", tool_call_id=call.id, content=text))
         return text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import deque
 from typing import Any, Final
 
@@ -44,7 +43,7 @@ class RepeatTracker:
     def __init__(self) -> None:
         self._last: Asked | None = None
         self._count = 0
-        self._seen: bytes | None = None
+        self._seen: str | None = None
         self._acts: deque[Asked] = deque(maxlen=PAIR_WINDOW)
 
     def hit(self, name: str, args: Any, raw: str, *, read: bool) -> str | None:
@@ -61,9 +60,8 @@ class RepeatTracker:
                 return f"{self._acts[0].name} and {self._acts[1].name} were called in turn, three times each"
         return None
 
-    def saw(self, state: str) -> None:
-        """The last call was a read, and this is what it saw."""
-        seen = hashlib.sha256(state.encode("utf-8", "surrogatepass")).digest()
+    def saw(self, seen: str) -> None:
+        """The last call was a read, and this is a digest of what it saw."""
         if self._seen is not None and seen != self._seen:
             self._count = 1
         self._seen = seen
