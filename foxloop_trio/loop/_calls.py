@@ -139,6 +139,10 @@ class OpenCall:
     permit: Permit
     allowed: Action
     started: bool = False
+    end: ToolEnd | None = None
+    """How its tool ended, once it has; the result is not on record yet."""
+    noted: bool = False
+    """Whether its effect is on record, or goes there with the next write."""
 
 
 @attrs.define(kw_only=True)
@@ -345,9 +349,16 @@ class Calls:
             assert opened is not None
             if (yield from self._turn(Turn("tool", opened.permit))):
                 return opened
-            yield from perform(ClosePermit(opened.permit, "release"))
-            self._open = None
+            yield from self._give_back(opened)
         self._block("gate-deny", f"expired: {PERMIT_WORDS}")
+
+    def _give_back(self, opened: OpenCall) -> Steps[None]:
+        """Leave that lapsed before anything began."""
+        effect = Effect(state="not-started")
+        opened.noted = True
+        yield from perform(self._note("loop.effect", self._effect_note(opened.call, effect, ToolEnd())))
+        yield from perform(ClosePermit(opened.permit, "release"))
+        self._open = None
 
     def _may_learn(self, denial: Deny) -> Steps[bool]:
         """Whether the planner may try another way after this denial of a check (section 10)."""
@@ -460,6 +471,7 @@ class Calls:
                 raise
             ended = limit.answer.tool or ToolEnd()
             ended.effect = ended.effect or Effect(state="unknown")
+            opened.end, opened.noted = ended, True
             yield from perform(self._note("loop.effect", self._effect_note(call.planned, ended.effect, ended)))
             ran = self._timed_out(tool, limit.answer.which, ended.effect)
         else:
@@ -469,10 +481,11 @@ class Calls:
             if tool.scope == "read" and output.ok:
                 ran.seen = end.seen or _seen(output)
                 self._looked(allowed.domain, ran.seen)
-        self._open = None
+        opened.end = ended  # so that a stop that comes before the result is on record can say how it ended
         effect = ended.effect
         # What it spent stays spent, unless it said that it did nothing.
         yield from perform(ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle"))
+        self._open = None
         if effect is not None and effect.state in ("partial", "unknown") and tool.scope != "read" and not ran.output.ok:
             self._in_doubt[call.planned.name, call.key] = allowed.domain
         return ran
@@ -565,14 +578,12 @@ class Calls:
         return data
 
     def _call_record(self, call: Call, refusal: tuple[ResultReason, str] | None) -> dict[str, Any]:
-        """For the trail: a digest of the arguments that needs the run's nonce to be recomputed, and what we made of them."""
+        """For the trail: a digest of the arguments, and what we made of them. No digest of what `redact` hides: whoever has the
+        trail could try all short secrets against it."""
+        if call.tool is not None and call.tool.redact is not None:
+            return {"verdict": "ok" if refusal is None else refusal[0]}
         digest = hmac.digest(self._setup.nonce.encode(), call.key.encode("utf-8", "surrogatepass"), "sha256").hex()
         return {"args_digest": digest, "verdict": "ok" if refusal is None else refusal[0]}
-
-
-def goal_digest(goal: str, nonce: str) -> str:
-    """Tells later whether a goal is the one of the run, to those who know the run's nonce."""
-    return hmac.digest(nonce.encode(), goal.encode("utf-8", "surrogatepass"), hashlib.sha256).hex()
 
 
 def _with_args(action: Action, args: Any) -> Action:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import math
 import platform
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 import trio
@@ -22,12 +20,14 @@ from ..events import LoopEvent, Outcome
 from ..ports import Approver, Environment, Gate, Ids, Planner, TrailSink, WallClock
 from ..tools import Tool, define_tools
 from ._budget import Budget, recordable
-from ._calls import Setup, goal_digest
+from ._calls import Setup
 from ._denials import Denials
 from ._engine import Engine, describe_tools
 from ._frozen import freeze
 from ._performing import CompletionCheck, Ports, SettleHook
+from ._recall import Difference, Replayed, find_run
 from ._redaction import withheld
+from ._resuming import checked_goal, replay, resumed
 from ._runner import LoopRun
 
 RUN_ID_BYTES = 16
@@ -132,9 +132,13 @@ class Loop:
         """
         if not isinstance(goal, str):
             raise UsageError(f"goal must be text, not {type(goal).__name__}")
-        run_id = self._id(RUN_ID_BYTES, "run")
-        nonce = prompt.new_nonce(self._ids)
-        recorded = self._ports.trail is not None
+        return self._run(self._engine(goal, self._id(RUN_ID_BYTES, "run"), prompt.new_nonce(self._ids)))
+
+    def _run(self, engine: Engine, **more: Any) -> LoopRun:
+        return LoopRun(run_id=engine.run_id, engine=engine, ports=self._ports, acquire=self._acquire, release=self._release, **more)
+
+    def _engine(self, goal: str, run_id: str, nonce: str, *, recorded: bool = False) -> Engine:
+        recorded = recorded or self._ports.trail is not None
         setup = Setup(
             goal=goal,
             run_id=run_id,
@@ -152,7 +156,7 @@ class Loop:
             first_read=self._first_read,
             has_settle=self._ports.settle is not None,
         )
-        return LoopRun(run_id=run_id, engine=Engine(setup), ports=self._ports, acquire=self._acquire, release=self._release)
+        return Engine(setup)
 
     async def complete(self, goal: str, on_event: Callable[[LoopEvent], Awaitable[object] | object] | None = None) -> Outcome:
         """Run to the end and return how it ended; `on_event`, sync or async, gets each event in turn."""
@@ -165,11 +169,40 @@ class Loop:
             assert run.outcome is not None
             return run.outcome
 
-    def resume(self, entries: Any, *, run: str | None = None, goal: str | None = None) -> AbstractAsyncContextManager[LoopRun]:
-        raise NotImplementedError("loop.resume() is not available yet")
+    def resume(self, entries: Iterable[Any], *, run: str | None = None, goal: str | None = None) -> LoopRun:
+        """A new run that goes on from a recorded one, after a crash, a stop or a spent budget: ``async with loop.resume(…) as run``.
 
-    async def replay(self, entries: Any, *, run: str | None = None) -> Any:
-        raise NotImplementedError("loop.replay() is not available yet")
+        `entries` are those of the trail (see `foxloop_trio.trail.read_trail`; verify them first), `run` the id of the run, or None
+        for the last one. History, counters, spending and both clocks are carried over. A call that had no result yet is never run
+        again by itself: planner and host get a failed result ``in-doubt`` with what is known of its effect, and the same call is
+        held back until a fresh look. A human's pending approval is void. `goal` is needed when the trail does not hold it, since
+        a tool hides values.
+
+        Raises UsageError when the run is done or not there, when its end would come again with these options (give a larger
+        budget), or when this loop does not go the way that was recorded.
+        """
+        recorded = find_run(entries, run)
+        if recorded.stop is not None and recorded.stop.kind == "loop.done":
+            raise UsageError(f"run {recorded.run} is done; there is nothing to go on with")
+        goal = checked_goal(recorded, goal)
+        nonce = str(recorded.start["nonce"])
+        engine = self._engine(goal, self._id(RUN_ID_BYTES, "run"), nonce, recorded=True)
+        start = {**self._start_record(goal, nonce), "resumes": recorded.run}
+        return self._run(engine, steps=resumed(engine, recorded, start), carried=recorded.seconds())
+
+    async def replay(self, entries: Iterable[Any], *, run: str | None = None) -> Replayed | Difference:
+        """Drive a fresh engine with what a trail recorded, and say whether it goes the same way; nothing is asked, run or written.
+
+        `entries` and `run` as for `resume`. Needs a loop with the same tools and options. A `Difference` names the first entry and
+        field that differ, and the versions when the trail was recorded with others.
+
+        Raises UsageError when there is no such run.
+        """
+        await trio.lowlevel.checkpoint()
+        recorded = find_run(entries, run)
+        nonce = str(recorded.start["nonce"])
+        engine = self._engine(str(recorded.start["goal"]), recorded.run, nonce, recorded=True)
+        return replay(engine, recorded, versions())
 
     def _id(self, nbytes: int, purpose: str) -> str:
         raw: object = self._ids(nbytes, purpose)
@@ -203,18 +236,18 @@ class Loop:
         hides = any(tool.redact is not None for tool in self._tools.values())
         return {
             "goal": withheld(len(goal)) if hides else goal,
-            "goal_digest": goal_digest(goal, nonce),
             "options": options,
             "tools": describe_tools(self._tools),
-            "versions": {"foxloop_trio": __version__, "trio": trio.__version__, "python": platform.python_version()},
+            "versions": versions(),
             "boot": self._boot,
-            "nonce_sha256": nonce_digest(nonce),
+            # A secret of the run only while it lasts: it keeps pages from forging markers, and replay and resume need it.
+            "nonce": nonce,
         }
 
 
-def nonce_digest(nonce: str) -> str:
-    """How the trail names a run's nonce without giving it away; 64 random bits cannot be guessed back from their digest."""
-    return hashlib.sha256(nonce.encode()).hexdigest()
+def versions() -> dict[str, str]:
+    """What a run ran on."""
+    return {"foxloop_trio": __version__, "trio": trio.__version__, "python": platform.python_version()}
 
 
 def _environments(tools: dict[str, Tool]) -> tuple[Environment, ...]:

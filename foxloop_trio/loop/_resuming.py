@@ -6,7 +6,6 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from ..errors import UsageError
-from ._calls import goal_digest
 from ._effects import Answer, EngineEffect, Note, Ok
 from ._engine import Engine
 from ._recall import Difference, Differs, Exhausted, Recall, RecordedRun, Replayed
@@ -38,13 +37,10 @@ def resumed(engine: Engine, recorded: RecordedRun, start: Mapping[str, Any]) -> 
     except Exhausted as end:
         waiting = end.effect
     except Differs as found:
-        raise UsageError(
-            f"run {recorded.run} cannot be resumed: {_difference(recorded, found, start['versions']).message}"
-        ) from None
+        words = _difference(recorded, found, start["versions"]).message
+        raise UsageError(f"run {recorded.run} cannot be resumed: {words}") from None
     else:
-        raise UsageError(
-            f"run {recorded.run} cannot be resumed: it has come to its end, and these options would end it there again"
-        )
+        raise UsageError(f"run {recorded.run} cannot be resumed: with these options it would only come to the same end again")
     engine.verdict_of = None
     return _go_on(steps, waiting, Note("loop.start", start), recorded)
 
@@ -67,7 +63,7 @@ def _go_on(
 def checked_goal(recorded: RecordedRun, goal: str | None) -> str:
     """The goal to go on with: the recorded one, or the one that is given when the record does not hold it.
 
-    Raises UsageError when it is missing, or is not the one that the run had.
+    Raises UsageError when it is missing, or another than the one on record.
     """
     was = recorded.start["goal"]
     if not recorded.masked:
@@ -76,8 +72,6 @@ def checked_goal(recorded: RecordedRun, goal: str | None) -> str:
         return str(was)
     if goal is None:
         raise UsageError(f"the trail does not hold the goal of run {recorded.run}, since its tools hide values; give goal=…")
-    if goal_digest(goal, str(recorded.start["nonce"])) != recorded.start["goal_digest"]:
-        raise UsageError(f"this is not the goal that run {recorded.run} had; give the same text")
     return goal
 
 

@@ -17,12 +17,11 @@ import trio
 from ..actions import Money
 from ..errors import BusyError
 from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
-from ._effects import OK, Answer, Emit, EngineEffect, Limit, RunTool, Stop, StopCause, ToolEnd
+from ._effects import OK, Answer, Emit, EngineEffect, Limit, Steps, Stop, StopCause
 from ._engine import Engine
 from ._performing import Performer, Ports
 from ._recording import Recorder
 from ._waits import Waits
-from ._words import raised
 
 
 @attrs.frozen(kw_only=True)
@@ -47,13 +46,24 @@ class LoopRun:
     """
 
     def __init__(
-        self, *, run_id: str, engine: Engine, ports: Ports, acquire: Callable[[], None], release: Callable[[], None]
+        self,
+        *,
+        run_id: str,
+        engine: Engine,
+        ports: Ports,
+        acquire: Callable[[], None],
+        release: Callable[[], None],
+        steps: Steps[None] | None = None,
+        carried: tuple[float, float] = (0.0, 0.0),
     ) -> None:
+        """`steps` are the engine's effects when they do not begin at the beginning; `carried` the seconds of work and of people
+        that were spent before."""
         self.id = run_id
         self._engine = engine
         self._acquire = acquire
         self._release = release
-        self._generator = engine.run()
+        self._generator = engine.run() if steps is None else steps
+        self._carried = carried
         self._waits = Waits(ports.budget.work_seconds)
         self._recorder = Recorder(ports.trail, run_id=run_id, timeout=ports.trail_timeout, times=self._times)
         self._performer = Performer(ports, engine, self._waits, self._recorder)
@@ -66,6 +76,7 @@ class LoopRun:
         self._handed_at = 0.0
         self._reader: trio.lowlevel.Task | None = None
         self._idle: trio.Event | None = None
+        self._leaving = False
         self._ended_at: float | None = None
 
     def __repr__(self) -> str:
@@ -103,7 +114,7 @@ class LoopRun:
         now = 0.0
         if self._state != "new":
             now = self._ended_at if self._ended_at is not None else trio.current_time()
-        human = self._waits.human_seconds + self._held_human(now)
+        human = self._waits.human_until(now) + self._held_human(now)
         waiting = self._waits.now_waiting
         return Statistics(
             step=self._engine.step,
@@ -124,7 +135,9 @@ class LoopRun:
             raise BusyError("this run was opened already; call loop.run(goal) again for another run")
         self._acquire()
         self._state = "open"
-        self._waits.started_at = trio.current_time()
+        work, human = self._carried
+        self._waits.started_at = trio.current_time() - work - human
+        self._waits.human_seconds = human
         return self
 
     @trio.lowlevel.enable_ki_protection
@@ -132,10 +145,11 @@ class LoopRun:
         self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._reader is not None:
-            if self._reader is trio.lowlevel.current_task():
+            if trio.lowlevel.current_task() in (self._reader, self._waits.helper):
                 raise BusyError("this run was left from inside one of its own tools or hooks; leave it where it was opened")
-            # Another task still waits for an event. It gets `aborted`, and we leave when it has it.
+            # Another task still waits for an event. It gets the next one, most likely `aborted`, and no other after it.
             self.abort()
+            self._leaving = True
             self._idle = trio.Event()
             with trio.CancelScope(shield=True):
                 await self._idle.wait()
@@ -150,7 +164,7 @@ class LoopRun:
 
     @trio.lowlevel.enable_ki_protection
     async def __anext__(self) -> LoopEvent:
-        if self._state != "open":
+        if self._state != "open" or self._leaving:
             if self._state == "new":
                 raise BusyError("open the run first: async with loop.run(goal) as run")
             raise StopAsyncIteration
@@ -240,6 +254,7 @@ class LoopRun:
         if self._state != "open":
             return
         unwritten, self._recorder.unwritten = self._recorder.unwritten, None
+        self._waits.human_seconds += self._held_human(trio.current_time())
         self._handed = None
         event: StopEvent = Aborted(step=self._engine.step)
         self._recorder.until = trio.current_time() + self._trail_timeout
@@ -254,12 +269,7 @@ class LoopRun:
             self._finish(event)
 
     async def _drive_to_stop(self, cause: StopCause) -> StopEvent:
-        end = None
-        if isinstance(self._current, RunTool):
-            hidden = self._waits.hidden
-            error = raised(hidden).message if hidden is not None else None
-            end = ToolEnd(effect=self._performer.known_effect(self._current), error=error)
-        answer: Answer = Stop(cause, end)
+        answer: Answer = Stop(cause, self._performer.end_of(self._current))
         event: StopEvent = Aborted(step=self._engine.step)
         recorded = False
         try:

@@ -6,8 +6,6 @@ what is searched for is the core, so every escaped form is found too.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import threading
 from typing import Any
@@ -585,7 +583,7 @@ async def test_bytes_and_sets_in_data_do_not_show_the_secret(parts: Any) -> None
 
 
 @pytest.mark.parametrize("hides", [True, False])
-async def test_the_goal_is_on_record_by_length_and_digest_only_when_a_tool_hides_something(parts: Any, hides: bool) -> None:
+async def test_the_goal_is_on_record_by_its_length_only_when_a_tool_hides_something(parts: Any, hides: bool) -> None:
     """The goal may hold the secret, and is written down before anybody can know which part of it that is."""
     goal = f"Log in as ada with {CANARY}"
     bench = parts.Bench(
@@ -595,8 +593,7 @@ async def test_the_goal_is_on_record_by_length_and_digest_only_when_a_tool_hides
         events = [event async for event in bench.last]
     start = bench.sink.data("loop.start")[0]
     assert start["goal"] == (f"[withheld: {len(goal)} characters]" if hides else goal)
-    nonce = bench.planner.seen[0][1]["content"].split("DATA ")[1][:16]
-    assert start["goal_digest"] == hmac.digest(nonce.encode(), goal.encode(), hashlib.sha256).hex()
+    assert "goal_digest" not in start  # a short secret in a known sentence could be guessed from it
     assert (leaks(bench, events) == []) is hides
     assert CANARY in bench.planner.seen[0][1]["content"]
 
