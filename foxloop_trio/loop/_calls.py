@@ -203,7 +203,8 @@ class Calls:
         self._results: list[SettleCall] = []
         self._all_ran = True
         system = prompt.planner_prompt(max_calls_per_turn=setup.max_calls_per_turn, denials=setup.denials is not None)
-        self._history = History(setup.nonce, system=system, goal=prompt.goal_message(setup.goal, setup.nonce))
+        goal = prompt.goal_message(setup.goal, setup.nonce)
+        self._history = History(setup.nonce, system=system, goal=goal, observed=setup.recorded)
 
     # What is said
 
@@ -486,7 +487,8 @@ class Calls:
         # What it spent stays spent, unless it said that it did nothing.
         yield from perform(ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle"))
         self._open = None
-        if effect is not None and effect.state in ("partial", "unknown") and tool.scope != "read" and not ran.output.ok:
+        held = ("partial", "unknown", "done") if ran.reason == "timeout" else ("partial", "unknown")
+        if effect is not None and effect.state in held and tool.scope != "read" and not ran.output.ok:
             self._in_doubt[call.planned.name, call.key] = allowed.domain
         return ran
 

@@ -339,6 +339,10 @@ class Engine(Calls):
         yield ClosePermit(opened.permit, "release" if effect.state == "not-started" else "settle")
         return InFlight(call_id=opened.call.id, name=opened.call.name, effect=effect) if opened.started else None
 
+    def close_up(self) -> Generator[EngineEffect[Any], Answer, InFlight | None]:
+        """For a driver whose engine broke: close the call that is open."""
+        return self._close_open(ToolEnd())
+
     def _stop_without_trail(self, lost: TrailFailed) -> Generator[EngineEffect[Any], Answer, None]:
         """The record could not be written: say so, and try once more to get at least that on record."""
         yield self._say(Blocked(step=self.step, reason="trail-failed", message=lost.message))

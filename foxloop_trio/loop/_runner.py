@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import attrs
 import trio
@@ -37,6 +37,10 @@ class Statistics:
     waiting_for: str | None
     """What is awaited now, such as ``planner`` or ``tool save_note``; None between two events."""
     waiting_since: float | None
+
+
+STOP_RESERVE: Final = 1.0
+"""Seconds of `trail_timeout` (at most half of it) that what goes before the stop record leaves to it. Ours."""
 
 
 class LoopRun:
@@ -77,6 +81,7 @@ class LoopRun:
         self._reader: trio.lowlevel.Task | None = None
         self._idle: trio.Event | None = None
         self._leaving = False
+        self._wound_up_by = 0.0
         self._ended_at: float | None = None
 
     def __repr__(self) -> str:
@@ -257,7 +262,8 @@ class LoopRun:
         self._waits.human_seconds += self._held_human(trio.current_time())
         self._handed = None
         event: StopEvent = Aborted(step=self._engine.step)
-        self._recorder.until = trio.current_time() + self._trail_timeout
+        self._wound_up_by = trio.current_time() + self._trail_timeout
+        self._recorder.until = self._wound_up_by - min(STOP_RESERVE, self._trail_timeout / 2)
         try:
             with trio.CancelScope(shield=True):
                 failed = await self._recorder.record(unwritten) if unwritten is not None else None
@@ -278,6 +284,7 @@ class LoopRun:
             while True:
                 self._current = asked = self._generator.send(answer)
                 if isinstance(asked, Emit):
+                    self._recorder.until = self._wound_up_by
                     failed = await self._recorder.record(asked)
                     if isinstance(asked.event, Done | Blocked | Aborted):
                         event, recorded = asked.event, True
@@ -285,8 +292,12 @@ class LoopRun:
                 else:
                     answer = await self._performer.perform(asked)
         except StopIteration:
-            # The usual end. A generator that was spent before it said its stop event is a fault of ours; the end is recorded still.
+            # The usual end. A generator that was spent before it said its stop event is a fault of ours; what is open is closed and
+            # the end is recorded still.
             if not recorded:
+                for asked in self._engine.close_up():
+                    await self._performer.perform(asked)
+                self._recorder.until = self._wound_up_by
                 await self._recorder.record(Emit(event, {"cause": cause}))
             return event
 
