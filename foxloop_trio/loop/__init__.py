@@ -4,6 +4,18 @@ from ._budget import Budget
 from ._denials import Denials
 from ._effects import CheckInput, SettleCall, SettleInput
 from ._loop import Loop
+from ._recall import Difference, Replayed
 from ._runner import LoopRun, Statistics
 
-__all__ = ["Budget", "CheckInput", "Denials", "Loop", "LoopRun", "SettleCall", "SettleInput", "Statistics"]
+__all__ = [
+    "Budget",
+    "CheckInput",
+    "Denials",
+    "Difference",
+    "Loop",
+    "LoopRun",
+    "Replayed",
+    "SettleCall",
+    "SettleInput",
+    "Statistics",
+]

@@ -65,6 +65,7 @@ class Engine(Calls):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
+        self.run_id = setup.run_id
         self.tokens = 0
         self.cost: Money | None = None
         self._cost_unknown = False

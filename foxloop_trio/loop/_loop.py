@@ -170,7 +170,7 @@ class Loop:
             return run.outcome
 
     def resume(self, entries: Iterable[Any], *, run: str | None = None, goal: str | None = None) -> LoopRun:
-        """A new run that goes on from a recorded one, after a crash, a stop or a spent budget: ``async with loop.resume(…) as run``.
+        """A new run that goes on from a recorded one, after a crash, a stop or a spent budget: ``async with loop.resume(…)``.
 
         `entries` are those of the trail (see `foxloop_trio.trail.read_trail`; verify them first), `run` the id of the run, or None
         for the last one. History, counters, spending and both clocks are carried over. A call that had no result yet is never run

@@ -6,7 +6,8 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from ..errors import UsageError
-from ._effects import Answer, EngineEffect, Note, Ok
+from ..events import STOP_EVENTS
+from ._effects import Answer, Emit, EngineEffect, Note, Ok
 from ._engine import Engine
 from ._recall import Difference, Differs, Exhausted, Recall, RecordedRun, Replayed
 
@@ -33,14 +34,16 @@ def resumed(engine: Engine, recorded: RecordedRun, start: Mapping[str, Any]) -> 
     """
     steps = engine.run()
     try:
-        _drive(steps, _recall(engine, recorded.open_end()))
+        _drive(steps, _recall(engine, recorded.open_end(), options=False))
     except Exhausted as end:
         waiting = end.effect
+        if recorded.stop is not None and isinstance(waiting, Emit) and type(waiting.event) in STOP_EVENTS:
+            raise UsageError(_same_end(recorded)) from None
     except Differs as found:
         words = _difference(recorded, found, start["versions"]).message
         raise UsageError(f"run {recorded.run} cannot be resumed: {words}") from None
     else:
-        raise UsageError(f"run {recorded.run} cannot be resumed: with these options it would only come to the same end again")
+        raise UsageError(_same_end(recorded))
     engine.verdict_of = None
     return _go_on(steps, waiting, Note("loop.start", start), recorded)
 
@@ -75,8 +78,12 @@ def checked_goal(recorded: RecordedRun, goal: str | None) -> str:
     return goal
 
 
-def _recall(engine: Engine, recorded: RecordedRun) -> Recall:
-    recall = Recall(recorded.entries, masked=recorded.masked)
+def _same_end(recorded: RecordedRun) -> str:
+    return f"run {recorded.run} cannot be resumed: with these options it would only come to the same end again; give it more room"
+
+
+def _recall(engine: Engine, recorded: RecordedRun, *, options: bool = True) -> Recall:
+    recall = Recall(recorded.entries, masked=recorded.masked, options=options)
     engine.verdict_of = recall.verdict
     return recall
 

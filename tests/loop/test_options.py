@@ -56,15 +56,6 @@ def test_guards_name_themselves_as_not_there_yet(parts: Any) -> None:
     make(parts, guards=())
 
 
-async def test_methods_of_a_later_day_name_themselves(parts: Any) -> None:
-    """Resuming and replaying a run."""
-    loop = make(parts)
-    with pytest.raises(NotImplementedError, match="resume"):
-        loop.resume([])
-    with pytest.raises(NotImplementedError, match="replay"):
-        await loop.replay([])
-
-
 @pytest.mark.parametrize("name", ["tokens", "tool_calls", "seconds", "planner_seconds", "tool_seconds", "approval_seconds"])
 @pytest.mark.parametrize("value", [-1, float("nan"), "5", True])
 def test_a_limit_that_is_no_number_of_zero_or_more_is_refused(name: str, value: Any) -> None:
