@@ -66,7 +66,18 @@ if TYPE_CHECKING:
         event_to_json,
     )
     from .gate import Grant, MemoryGateStore, SqliteGateStore, create_gate, terminal_approver
-    from .loop import Budget, CheckInput, Denials, Loop, LoopRun, SettleCall, SettleInput, Statistics
+    from .loop import (
+        Budget,
+        CheckInput,
+        Denials,
+        Difference,
+        Loop,
+        LoopRun,
+        Replayed,
+        SettleCall,
+        SettleInput,
+        Statistics,
+    )
     from .planners import function_planner, scripted_planner
     from .ports import ChatReply, Planner, Usage
     from .tools import Tool, ask_user_tool, check_args, define_tools, tool, tool_specs
@@ -96,6 +107,7 @@ __all__ = [
     "CheckResult",
     "Denials",
     "Deny",
+    "Difference",
     "Done",
     "Effect",
     "FoxloopError",
@@ -118,6 +130,7 @@ __all__ = [
     "PlannerError",
     "Refuse",
     "RemoteProtocolError",
+    "Replayed",
     "ResultReason",
     "Scope",
     "SettleCall",
@@ -205,8 +218,10 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
         "Budget",
         "CheckInput",
         "Denials",
+        "Difference",
         "Loop",
         "LoopRun",
+        "Replayed",
         "SettleCall",
         "SettleInput",
         "Statistics",

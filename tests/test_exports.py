@@ -9,7 +9,7 @@ import pytest
 import foxloop_trio
 
 LOOP = """
-    Loop Budget Outcome CheckInput ApprovalRequest
+    Loop Budget Outcome CheckInput ApprovalRequest Replayed Difference
     Plan ToolCall GateDecision ApprovalNeeded ToolResult Check Done Blocked Aborted LoopEvent event_to_json event_from_json
     scripted_planner function_planner Planner ChatReply Usage
 """
@@ -24,7 +24,7 @@ SUBMODULES = {
     "foxloop_trio.prompt": "planner_prompt goal_message result_text fit_history new_nonce LIMITS",
     "foxloop_trio.gate": "terminal_approver",
     "foxloop_trio.trail": """
-        open_trail MemoryTrail read_trail verify_trail load_or_create_key secret check_redacted canonical_json Verified Fault
+        open_trail MemoryTrail read_trail verify_trail load_or_create_key secret check_redacted canonical_json Verified Fault replay
     """,
     "foxloop_trio.planners": "scripted_planner function_planner",
     "foxloop_trio.browser": "launch_firefox browser_tools find_firefox install_firefox",

@@ -1,4 +1,4 @@
-"""`foxloop-trio trail verify`: is the record as it was written? Exit 0 yes, 1 no, 2 when it could not be judged."""
+"""The group `foxloop-trio trail`, and `trail verify`: is the record as it was written? Exit 0 yes, 1 no, 2 not to be judged."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ._output import json_option, print_json
+from ._trail_replay import replay
 
 if TYPE_CHECKING:
     from ..trail import Fault, TrailKey, Verified
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 @click.group()
 def trail() -> None:
     """Look at the record of a run."""
+
+
+trail.add_command(replay)
 
 
 @trail.command()

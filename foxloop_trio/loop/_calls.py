@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, NoReturn
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NoReturn, Protocol
 
 import attrs
 
@@ -72,7 +72,7 @@ from ._effects import (
     perform,
 )
 from ._history import History
-from ._redaction import Masks, withheld
+from ._redaction import MASK, WITHHELD, Masks, withheld
 from ._repeats import RepeatTracker
 from ._reply import ARGUMENT_DEPTH, NOT_JSON, ReadCall, contains_text
 
@@ -83,6 +83,9 @@ REJUDGE_LIMIT: Final = 3
 DETAIL_LIMIT: Final = 2000
 """Characters of `detail` and of a description (GB-L17)."""
 SUMMARY_LIMIT: Final = prompt.LIMITS["summary"]
+
+ANY_ARGUMENTS: Final = ""
+"""Stands for all arguments of a tool, where calls are held back; no canonical JSON is empty."""
 
 PERMIT_WORDS: Final = "the gate's leave for this call lapsed while it was waiting to start"
 EXPIRED_WORDS: Final[Mapping[LimitName, str]] = {
@@ -181,6 +184,24 @@ class Ended(Exception):
         self.event = event
 
 
+class Past(Protocol):
+    """What an engine that recalls a trail may ask it."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether all of it was recalled, so that what comes next is new."""
+
+    @property
+    def has_first_read(self) -> bool:
+        """Whether the first read was tried; a budget of no calls had kept it from that."""
+
+    def examined(self, call_id: str) -> bool:
+        """Whether this call was looked at, and did not end the run as one too many of its kind."""
+
+    def verdict(self, call_id: str) -> tuple[ResultReason, str] | None:
+        """Why this call was refused; None when it was not."""
+
+
 CallEnd = Literal["go-on", "end-batch", "over-budget"]
 
 
@@ -196,8 +217,10 @@ class Calls:
         self._denials = 0
         self._last_check: CheckResult | None = None
         self._repeats = RepeatTracker()
-        self.verdict_of: Callable[[str], tuple[ResultReason, str] | None] | None = None
-        """While a trail is replayed: what had become of a call whose arguments cannot be checked again."""
+        self.past: Past | None = None
+        """While a trail is recalled: the trail."""
+        self.past_is_masked = False
+        """Whether arguments of recalled calls are masked, so that they cannot be checked or compared."""
         self._in_doubt: dict[tuple[str, str], str] = {}
         self._open: OpenCall | None = None
         self._results: list[SettleCall] = []
@@ -236,18 +259,22 @@ class Calls:
         """One call from its arguments to its result, in the order of 7.1."""
         planned, tool = call.planned, call.tool
         circle = self._repeats.hit(planned.name, call.args, planned.args, read=tool is not None and tool.scope == "read")
-        if circle is not None:
+        if circle is not None and not (self.past is not None and self.past_is_masked and self.past.examined(planned.id)):
             self._block("repeated-call", circle)
         refusal = self._refusal(call)
+        # Planned before the trail ended, and not begun: only the masks of its arguments are left, and those are not to be run.
+        lost = self.past is not None and self.past_is_masked and self.past.ended and _is_hidden(call)
         event = _tool_call(step=self.step, id=planned.id, name=planned.name, args=copied(call.shown))
-        yield from perform(self._say(event, self._call_record(call, refusal) if self._setup.recorded else NOTHING))
+        try:
+            yield from perform(self._say(event, self._call_record(call, refusal) if self._setup.recorded else NOTHING))
+        except CallInterrupted as gap:
+            return (yield from self._break_off(call, gap.answer))
+        if lost:
+            return (yield from self._break_off(call, Interrupted(Effect(state="not-started"))))
         if refusal is not None:
             return (yield from self._conclude(call, failed(*refusal)))
         assert tool is not None
-        try:
-            return (yield from self._carry_out(call, tool))
-        except CallInterrupted as gap:
-            return (yield from self._break_off(call, tool, gap.answer))
+        return (yield from self._carry_out(call, tool))
 
     def _carry_out(self, call: Call, tool: Tool) -> Steps[CallEnd]:
         """A call that can be judged: prepared, judged, run (steps 8 to 21)."""
@@ -267,17 +294,18 @@ class Calls:
         end = yield from self._conclude(call, ran)
         return "end-batch" if tool.scope in ("submit", "pay") or ran.output.stop_batch else end
 
-    def _break_off(self, call: Call, tool: Tool, gap: Interrupted) -> Steps[CallEnd]:
+    def _break_off(self, call: Call, gap: Interrupted) -> Steps[CallEnd]:
         """A call that an earlier run left without a result: what is known of it goes to the planner and to the host, and it is not
         run again by itself."""
-        self._open = None
         if gap.skipped is not None:
             yield from self._skip(call, gap.skipped)
-            return "end-batch"
+            return "over-budget"
         self._all_ran = False
+        self._repeats.interrupted()
         begun = gap.effect.state != "not-started"
-        if begun and tool.scope != "read":
-            self._in_doubt[call.planned.name, call.key] = gap.domain
+        if begun:
+            self.tool_runs += 1
+            self._hold_back(call, gap.domain, masked=self.past_is_masked)
         words = prompt.INTERRUPTED_IN_DOUBT if begun else prompt.INTERRUPTED_BEFORE
         ran = failed("in-doubt", words, effect=gap.effect)
         ran.interrupted = gap.domain
@@ -286,8 +314,11 @@ class Calls:
     def _refusal(self, call: Call) -> tuple[ResultReason, str] | None:
         """Why this call cannot go to the gate, as reason and words; None when it can (steps 5 to 7, ruling 7)."""
         planned, tool, args = call.planned, call.tool, call.args
-        if self.verdict_of is not None and tool is not None and tool.redact is not None:
-            return self.verdict_of(planned.id)  # its arguments are masked in the trail, and cannot be checked again
+        if self.past is not None and self.past_is_masked and not self.past.ended:
+            known = self.past.verdict(planned.id)
+            if known is None and args is NOT_JSON:
+                call.args = {}  # hidden as a whole, since it was no refusal
+            return known
         if contains_text(args, planned.args, self._setup.nonce):
             return "invalid-args", prompt.COPIED_MARKER
         if tool is None:
@@ -295,9 +326,17 @@ class Calls:
         problem = tool.args_problem(planned.args if args is NOT_JSON else args)
         if problem is not None:
             return "invalid-args", problem
-        if self._in_doubt and (planned.name, call.key) in self._in_doubt:
+        if self._in_doubt and not self._in_doubt.keys().isdisjoint(((planned.name, call.key), (planned.name, ANY_ARGUMENTS))):
             return "in-doubt", prompt.IN_DOUBT
         return None
+
+    def _hold_back(self, call: Call, domain: str, *, masked: bool) -> None:
+        """Let no such call begin before a fresh look at `domain`. A look itself is never held back.
+
+        `masked`: its arguments are masked in the trail. Then no call of that tool may begin, since each could be the same.
+        """
+        if call.tool is not None and call.tool.scope != "read":
+            self._in_doubt[call.planned.name, ANY_ARGUMENTS if masked else call.key] = domain
 
     def _action(self, call: Call, tool: Tool) -> Steps[tuple[Action, Any]]:
         """What is to be judged: the prepared arguments and the host they concern (steps 8 and 9); and the arguments to show."""
@@ -474,7 +513,7 @@ class Calls:
             ended.effect = ended.effect or Effect(state="unknown")
             opened.end, opened.noted = ended, True
             yield from perform(self._note("loop.effect", self._effect_note(call.planned, ended.effect, ended)))
-            ran = self._timed_out(tool, limit.answer.which, ended.effect)
+            ran = self._timed_out(tool, limit.answer.which, ended)
         else:
             ended, output = end, end.output
             assert output is not None
@@ -488,14 +527,16 @@ class Calls:
         yield from perform(ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle"))
         self._open = None
         held = ("partial", "unknown", "done") if ran.reason == "timeout" else ("partial", "unknown")
-        if effect is not None and effect.state in held and tool.scope != "read" and not ran.output.ok:
-            self._in_doubt[call.planned.name, call.key] = allowed.domain
+        if effect is not None and effect.state in held and not ran.output.ok:
+            self._hold_back(call, allowed.domain, masked=self.past is not None and self.past_is_masked)
         return ran
 
-    def _timed_out(self, tool: Tool, which: LimitName, effect: Effect) -> Ran:
+    def _timed_out(self, tool: Tool, which: LimitName, end: ToolEnd) -> Ran:
         """The tool was cut at its limit (ruling 7)."""
-        seconds = self._setup.budget.limit(which)
-        return failed("timeout", prompt.timed_out(seconds or 0, asked=tool.human), effect=effect)
+        words = end.words
+        if words is None:
+            words = prompt.timed_out(self._setup.budget.limit(which) or 0, asked=tool.human)
+        return failed("timeout", words, effect=end.effect)
 
     def _looked(self, domain: str, seen: str) -> None:
         """A fresh look at a page: calls in doubt there may be tried again, and a repeated look is judged by what it saw."""
@@ -586,6 +627,12 @@ class Calls:
             return {"verdict": "ok" if refusal is None else refusal[0]}
         digest = hmac.digest(self._setup.nonce.encode(), call.key.encode("utf-8", "surrogatepass"), "sha256").hex()
         return {"args_digest": digest, "verdict": "ok" if refusal is None else refusal[0]}
+
+
+def _is_hidden(call: Call) -> bool:
+    """Whether a call that was read off a trail may have masks in the place of its arguments."""
+    raw = call.planned.args
+    return (call.tool is not None and call.tool.redact is not None) or MASK in raw or WITHHELD in raw
 
 
 def _with_args(action: Action, args: Any) -> Action:

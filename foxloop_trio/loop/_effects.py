@@ -27,7 +27,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 
 import attrs
 
-from ..actions import Action, ApprovalRequest, CheckResult, Decision, Effect, Permit, ToolContext, ToolOutput
+from ..actions import Action, ApprovalRequest, CheckResult, Decision, Effect, Money, Permit, ToolContext, ToolOutput
 from ..events import LimitName, LoopEvent
 from ..ports import ChatReply, Message
 from ..tools import Tool
@@ -67,6 +67,8 @@ class ToolEnd:
     """From a trail: the text that the planner had read, instead of one made of `output`."""
     seen: str | None = None
     """From a trail: the digest of what a read had seen."""
+    words: str | None = None
+    """From a trail: what the planner had been told of a limit that was another one then."""
 
 
 @attrs.define
@@ -162,10 +164,11 @@ class Settled:
 
 @attrs.frozen(kw_only=True)
 class Unreadable:
-    """From a trail: a reply that could not be read, why, and what it had used."""
+    """From a trail: a reply that could not be read, why, and what it had used and cost."""
 
     problem: str
     use: TokenUse
+    cost: Money | None
 
 
 @attrs.define

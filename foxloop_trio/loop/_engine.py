@@ -116,7 +116,7 @@ class Engine(Calls):
             action, shown = yield from self._action(call, tool)
         except (StepRaised, LimitReached):
             return
-        if self._tool_calls_spent():
+        if self._tool_calls_spent() or (self.past is not None and not self.past.has_first_read):
             return
         event = ToolCall(step=0, id=planned.id, name=planned.name, args={})
         yield from perform(self._say(event, self._call_record(call, None) if self._setup.recorded else NOTHING))
@@ -141,10 +141,7 @@ class Engine(Calls):
             yield from self._turn(Turn("planner"))
         except LimitReached as limit:
             time_is_up = limit.answer  # other reasons are named before it
-        if self.step >= self._setup.max_steps:
-            words = f"{self.step} planner requests were made, which is max_steps, and none led to a stop"
-            self._block("max-steps", words, limit="max_steps")
-        self._test_spending()
+        self._test_room()
         if time_is_up is not None:
             raise LimitReached(time_is_up)
         self.step += 1
@@ -161,11 +158,12 @@ class Engine(Calls):
         self._results, self._all_ran = [], True
         if isinstance(answer, Unreadable):
             self.tokens += answer.use.total
+            self._add_cost(answer.cost)
             yield from self._correct(answer.problem, answer.use)
             return
         use = token_use(answer, self._history.measure)
         self.tokens += use.total
-        self._add_cost(answer)
+        self._add_cost(cost_of(answer))
         try:
             reply = read_reply(answer, step=self.step, names=self._names, used=self._ids)
         except BadReplyError as fault:
@@ -218,8 +216,20 @@ class Engine(Calls):
 
     # Spending
 
-    def _test_spending(self) -> None:
-        """Tokens, then money (section 12)."""
+    @property
+    def has_room(self) -> bool:
+        """Whether another request may be made; time is not looked at."""
+        try:
+            self._test_room()
+        except Ended:
+            return False
+        return True
+
+    def _test_room(self) -> None:
+        """Steps, then tokens, then money (section 12)."""
+        if self.step >= self._setup.max_steps:
+            words = f"{self.step} planner requests were made, which is max_steps, and none led to a stop"
+            self._block("max-steps", words, limit="max_steps")
         budget = self._setup.budget
         if budget.tokens is not None and self.tokens >= budget.tokens:
             self._block("budget", f"tokens: used {self.tokens} of {budget.tokens}", limit="tokens")
@@ -233,8 +243,7 @@ class Engine(Calls):
             words = f"cost: used {used} of {budget.cost.value} {budget.cost.currency} minor units"
             self._block("budget", words, limit="cost")
 
-    def _add_cost(self, reply: object) -> None:
-        cost = cost_of(reply)
+    def _add_cost(self, cost: Money | None) -> None:
         wanted = self._setup.budget.cost
         if cost is None and wanted is None:
             return
@@ -249,6 +258,8 @@ class Engine(Calls):
         record: dict[str, Any] = {"usage": use.to_json(), "tokens": self.tokens}
         if self.cost is not None:
             record["cost"] = self.cost.to_json()
+        if self._cost_unknown:
+            record["cost_unknown"] = True
         return record
 
     # The calls of a reply
@@ -274,7 +285,7 @@ class Engine(Calls):
                 end = yield from self._examine(call)
                 ended = end == "end-batch"
                 over_budget = end == "over-budget"
-        if over_budget:
+        if over_budget and self._tool_calls_spent():  # not so when a larger budget was given since
             words = f"tool_calls: used {self.tool_runs} of {self._setup.budget.tool_calls}"
             self._block("budget", words, limit="tool_calls")
 

@@ -25,9 +25,10 @@ from ._denials import Denials
 from ._engine import Engine, describe_tools
 from ._frozen import freeze
 from ._performing import CompletionCheck, Ports, SettleHook
-from ._recall import Difference, Replayed, find_run
+from ._recall import Difference, Replayed
+from ._recorded import find_run
 from ._redaction import withheld
-from ._resuming import checked_goal, replay, resumed
+from ._resuming import checked_goal, replay, resumed, usable_nonce
 from ._runner import LoopRun
 
 RUN_ID_BYTES = 16
@@ -185,7 +186,7 @@ class Loop:
         if recorded.stop is not None and recorded.stop.kind == "loop.done":
             raise UsageError(f"run {recorded.run} is done; there is nothing to go on with")
         goal = checked_goal(recorded, goal)
-        nonce = str(recorded.start["nonce"])
+        nonce = usable_nonce(recorded)
         engine = self._engine(goal, self._id(RUN_ID_BYTES, "run"), nonce, recorded=True)
         start = {**self._start_record(goal, nonce), "resumes": recorded.run}
         return self._run(engine, steps=resumed(engine, recorded, start), carried=recorded.seconds())
@@ -200,8 +201,7 @@ class Loop:
         """
         await trio.lowlevel.checkpoint()
         recorded = find_run(entries, run)
-        nonce = str(recorded.start["nonce"])
-        engine = self._engine(str(recorded.start["goal"]), recorded.run, nonce, recorded=True)
+        engine = self._engine(recorded.goal, recorded.run, recorded.nonce, recorded=True)
         return replay(engine, recorded, versions())
 
     def _id(self, nbytes: int, purpose: str) -> str:

@@ -9,13 +9,12 @@ What no record can hold is not compared: times, versions, ids of machines, value
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 
 from ..actions import Action, Allow, Ask, CheckLine, CheckResult, Deny, Effect, Money, ToolOutput, closed_permit
-from ..errors import UsageError
 from ..events import event_to_json
 from ..ports import ChatReply, Usage
 from ._budget import TokenUse
@@ -49,22 +48,18 @@ from ._effects import (
     Turn,
     Unreadable,
 )
+from ._engine import FIRST_READ_ID
+from ._recorded import REDACTED, STOPS, Recorded, RecordedRun, effect_of, mapping_of, record_of, unfit
+from ._redaction import MASK, WITHHELD
 
-STOPS: Final = frozenset({"loop.done", "loop.blocked", "loop.aborted"})
-ASIDE: Final = frozenset({"loop.late-tool", "loop.settle-error", "loop.permit-error"})
-"""Notes of the driver; the engine knows nothing of them."""
-UNCOMPARED: Final = frozenset({"run", "work_ms", "human_ms", "versions", "boot", "resumes", "repairs", "estimated"})
-"""Fields that differ from run to run, or that reading a recorded reply again cannot give (its repairs are made)."""
-WITHHELD: Final = "[withheld: "
-
-
-@attrs.frozen(kw_only=True)
-class Recorded:
-    """One entry of a run, as far as a recall needs it. `seq` is its place in the trail."""
-
-    seq: int
-    kind: str
-    data: Mapping[str, Any]
+UNCOMPARED: Final = frozenset(
+    {"run", "versions", "boot", "resumes", "repairs", "record.work_ms", "record.human_ms", "record.usage.estimated"}
+)
+"""Paths of fields that differ from run to run, or that reading a recorded reply again cannot give (its repairs are made)."""
+ROOM: Final = frozenset(
+    {"options.max_steps", "options.budget", "options.cancel_grace", "options.trail_timeout", "options.on_approval"}
+)
+"""Options that a run may go on with otherwise: they give room, and change nothing about what was done."""
 
 
 @attrs.frozen(kw_only=True)
@@ -86,12 +81,12 @@ class Replayed:
 class Difference:
     """The first place where the engine went another way than the trail. Falsy.
 
-    `seq` is the entry's place in the trail (None when the engine went on where the trail had stopped), `path` the field that
-    differs, `recorded` and `got` its two values, `message` all of it in a sentence, with the versions when they differ too.
+    `seq` is the entry's place in the trail, `kind` its kind, `path` the field that differs, `recorded` and `got` its two values
+    (None when there is none), `message` all of it in a sentence, with the versions when they differ too.
     """
 
     run: str
-    seq: int | None
+    seq: int
     kind: str
     path: str
     recorded: Any
@@ -103,7 +98,7 @@ class Difference:
 
 
 class Differs(Exception):
-    def __init__(self, recorded: Recorded | None, path: str, was: Any, got: Any) -> None:
+    def __init__(self, recorded: Recorded, path: str, was: Any, got: Any) -> None:
         super().__init__(path)
         self.recorded, self.path, self.was, self.got = recorded, path, was, got
 
@@ -118,11 +113,18 @@ class Exhausted(Exception):
 class Recall:
     """The entries of one run and of the runs that it resumes, and how far the engine has come in them."""
 
-    def __init__(self, entries: Sequence[Recorded], *, masked: bool, options: bool = True) -> None:
-        """`masked`: the run's tools hide values, so that texts cannot be compared. `options`: whether they must be the same."""
-        self.entries = [entry for entry in entries if entry.kind not in ASIDE]
-        self._masked = masked
-        self._skipped = UNCOMPARED | ({"args_digest"} if masked else set()) | (set() if options else {"options"})
+    def __init__(self, recorded: RecordedRun, *, going_on: bool) -> None:
+        """`going_on`: the engine goes on after the entries, with options that may give more room, and from a call that is open."""
+        self.entries: Sequence[Recorded] = recorded.entries
+        self._going_on = going_on
+        self._masked = recorded.masked
+        self._lenient = len(recorded.entries) if going_on else recorded.earlier
+        self._skipped = UNCOMPARED | (ROOM if going_on else set())
+        if recorded.masked:
+            self._skipped |= {"record.args_digest"}
+        if recorded.redacted:
+            self._skipped |= {"record.shown"}
+        self._open = going_on and recorded.has_open_call
         self._at = 0
         self._call: str | None = None
         self._cost = 0
@@ -131,91 +133,180 @@ class Recall:
     def compared(self) -> int:
         return self._at
 
+    @property
+    def last(self) -> Recorded:
+        """The entry that was reached."""
+        return self.entries[min(self._at, len(self.entries) - 1)]
+
+    @property
+    def ended(self) -> bool:
+        return self._at >= len(self.entries)
+
+    @property
+    def has_first_read(self) -> bool:
+        """Whether the first read was tried, as far as the entries go."""
+        return len(self.entries) < 2 or self.entries[1].kind == "loop.tool-call"
+
     def answer(self, effect: EngineEffect[Any]) -> Answer:
-        """What this effect was answered with; raises Differs or Exhausted."""
-        entry = self.entries[self._at] if self._at < len(self.entries) else None
+        """What this effect was answered with.
+
+        Raises Differs or Exhausted, and UsageError for an entry that cannot be read.
+        """
+        entry = self._after(0)
         if entry is None:
             raise Exhausted(effect)
+        try:
+            return self._answer(effect, entry)
+        except KeyError as fault:
+            raise unfit(self.last, f"the field {fault} is missing") from fault
+        except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError, RecursionError) as fault:
+            raise unfit(self.last, f"{type(fault).__name__}: {fault}") from fault
+
+    def _answer(self, effect: EngineEffect[Any], entry: Recorded) -> Answer:
         if isinstance(effect, Emit):
             return self._emitted(effect, entry)
         if isinstance(effect, Note):
-            self._compare(entry, effect.kind, effect.data)
-            return OK
+            return self._noted(effect, entry)
         if isinstance(effect, ClosePermit):
             return OK
-        stop = self._stopped(effect, entry)
-        if stop is not None:
-            return stop
-        if entry.kind == "loop.tool-result" and entry.data.get("reason") == "in-doubt" and not isinstance(effect, Turn):
-            return Interrupted(_effect(entry) or Effect(state="unknown"), str(_record(entry).get("interrupted") or ""))
-        return self._value(effect, entry)
+        if _is_trail_failed(entry):
+            return _on_the_way_to_a_lost_record(effect)
+        noted = entry if entry.kind == "loop.effect" else None
+        end = self._after(1) if noted is not None else entry
+        if noted is not None and end is None and not (isinstance(effect, Turn) and noted.data["state"] != "not-started"):
+            raise Exhausted(effect)  # how the call ended is not on record any more
+        stop = self._stopped(effect, noted, end) if end is not None else None
+        return stop if stop is not None else self._value(effect, entry, end)
 
     # What was said
 
     def _emitted(self, effect: Emit, entry: Recorded) -> Answer:
         plain = event_to_json(effect.event)
         kind = f"loop.{plain.pop('type')}"
-        if entry.kind == "loop.blocked" and entry.data.get("reason") == "trail-failed" and kind != entry.kind:
+        if _is_trail_failed(entry) and plain.get("reason") != "trail-failed":
             return TrailFailed(str(entry.data.get("message")))
         self._compare(entry, kind, {**plain, "record": dict(effect.record)})
+        later = self._after(0)
         if kind == "loop.tool-call":
             self._call = str(plain["id"])
+            gap = self._gap(later) if later is not None else None
+            if gap is not None:
+                return gap
+            if later is None and self._open:
+                raise Exhausted(effect)
         # A stop that came while the consumer held this event.
-        later = self.entries[self._at] if self._at < len(self.entries) else None
-        if later is not None and kind not in STOPS:
+        if later is not None and kind not in STOPS and "in_flight" not in later.data:
             if later.kind == "loop.aborted":
-                return Stop(later.data["record"].get("cause", "abort"))
-            if _limit(later) == "seconds" and kind != "loop.check":
+                return _stop(later, None)
+            if _limit(later) == "seconds":
                 return Limit("seconds")
+        return OK
+
+    def _noted(self, effect: Note, entry: Recorded) -> Answer:
+        if entry.kind != effect.kind:
+            if not effect.essential:
+                return OK  # it could not be written
+            if _is_trail_failed(entry):
+                return TrailFailed(str(entry.data.get("message")))
+        self._compare(entry, effect.kind, effect.data)
+        later = self._after(0)
+        # An abort is seen once the note is on record; after the last note of a run it changes nothing.
+        if later is not None and later.kind == "loop.aborted" and effect.kind != "loop.effect":
+            return _stop(later, None)
         return OK
 
     def _compare(self, entry: Recorded, kind: str, data: Mapping[str, Any]) -> None:
         if entry.kind != kind:
             raise Differs(entry, "kind", entry.kind, kind)
-        if not (self._masked and kind in ("loop.observation", "loop.start")):
-            difference = _first_difference(entry.data, data, "", self._skipped)
+        if not (self._masked and kind == "loop.observation"):
+            difference = self._difference(entry.data, data, "")
             if difference is not None:
                 raise Differs(entry, *difference)
         self._at += 1
 
+    def _difference(self, was: Any, got: Any, path: str) -> tuple[str, Any, Any] | None:
+        """The first field that differs, by its path, with both values. What was masked equals anything."""
+        if self._masked and isinstance(was, str) and (WITHHELD in was or MASK in was):
+            return None
+        if self._masked and isinstance(got, str) and REDACTED in got:
+            return None
+        if isinstance(was, Mapping) and isinstance(got, Mapping):
+            for key in [*was, *(key for key in got if key not in was)]:
+                here = f"{path}.{key}" if path else str(key)
+                if here not in self._skipped:
+                    found = self._difference(was.get(key), got.get(key), here)
+                    if found is not None:
+                        return found
+            return None
+        if isinstance(was, list) and isinstance(got, list | tuple) and len(was) == len(got):
+            for index, (one, other) in enumerate(zip(was, got, strict=True)):
+                found = self._difference(one, other, f"{path}[{index}]")
+                if found is not None:
+                    return found
+            return None
+        return None if was == got and isinstance(was, bool) == isinstance(got, bool) else (path, was, got)
+
     # What it was told
 
-    def _stopped(self, effect: EngineEffect[Any], entry: Recorded) -> Answer | None:
-        """The stop that came next, when this is where the engine could have met it."""
-        noted = entry if entry.kind == "loop.effect" else None
-        end = self._after(1) if noted is not None else entry
-        if end is None:
+    def _gap(self, later: Recorded) -> Interrupted | None:
+        """What a run that went on from here made of a call that had no result."""
+        if later.kind != "loop.tool-result" or later.data.get("id") != self._call:
             return None
+        record, reason = record_of(later), later.data.get("reason")
+        if reason == "in-doubt" and "interrupted" in record:
+            effect = effect_of(later, mapping_of(later, record.get("effect"), "record.effect"))
+            return Interrupted(effect, str(record["interrupted"]))
+        if reason == "skipped" and self._at < self._lenient:
+            # The budget of calls was used up here, and a larger one was given since. The call stays what the planner was told.
+            return Interrupted(Effect(state="not-started"), "", skipped=str(later.data["summary"]))
+        return None
+
+    def _stopped(self, effect: EngineEffect[Any], noted: Recorded | None, end: Recorded) -> Answer | None:
+        """The stop that came next, when this is where the engine could have met it."""
+        flight = end.data.get("in_flight")
+        if flight is not None and not isinstance(effect, RunTool):
+            return None  # a tool began before it
         tool = None
         if noted is not None:
             state = noted.data["state"]
             if isinstance(effect, Turn) and state != "not-started":
                 return None  # it began after this turn
-            tool = ToolEnd(effect=Effect(state=state, done=noted.data.get("done")), error=noted.data.get("error"))
+            tool = ToolEnd(effect=effect_of(noted, noted.data), error=noted.data.get("error"))
             late = noted.data.get("late")
             if late is not None:
                 tool.output = ToolOutput(ok=late["ok"], summary=late["summary"])
-        if end.kind == "loop.aborted":
-            return Stop(end.data["record"].get("cause", "abort"), tool)
+        elif flight is not None:
+            tool = ToolEnd(effect=effect_of(end, flight["effect"]))
+        if end.kind == "loop.aborted" or (noted is not None and _is_trail_failed(end)):  # a stop whose record was lost
+            return _stop(end, tool)
         limit = _limit(end)
         if limit == "seconds" or (limit == "planner_seconds" and isinstance(effect, AskPlanner)):
             return Limit(limit, tool)
         if noted is not None and end.kind == "loop.tool-result" and isinstance(effect, RunTool):
-            return Limit("approval_seconds" if effect.tool.human else "tool_seconds", tool)
+            return Limit("approval_seconds" if effect.tool.human else "tool_seconds", self._timed_out(end, tool))
         return None
 
-    def _value(self, effect: EngineEffect[Any], entry: Recorded) -> Answer:
-        blocked = entry.data.get("reason") if entry.kind == "loop.blocked" else None
-        message = str(entry.data.get("message", ""))
+    def _timed_out(self, result: Recorded, tool: ToolEnd | None) -> ToolEnd:
+        tool = tool or ToolEnd(effect=_effect(result))
+        if self._at < self._lenient:
+            tool.words = str(result.data["summary"])  # the limit was another one
+        return tool
+
+    def _value(self, effect: EngineEffect[Any], entry: Recorded, end: Recorded | None) -> Answer:
+        """`entry` comes next, and `end` after a note of an effect."""
+        blocked = end.data.get("reason") if end is not None and end.kind == "loop.blocked" else None
+        message = str(end.data.get("message", "")) if end is not None else ""
         match effect:
             case Turn(kind=kind):
                 if blocked == "browser-lost":
                     return Raised(message, "BrowserError")
                 if kind == "approval" and blocked == "approval-expired":
-                    return Limit(_limit(entry) or "expires_at")
-                again = entry.kind == "loop.decision" and entry.data["via"] == "check"
+                    return Limit(_limit(end) or "expires_at")
+                again = end is not None and end.kind == "loop.decision" and end.data["via"] == "check"
                 lapsed = blocked == "gate-deny" and message.startswith("expired: ")
-                return Ok(False) if kind == "tool" and (again or lapsed) else YES
+                # Leave for the first read that had lapsed: the run goes on without it.
+                gone = end is not None and end.kind == "loop.observation" and entry.kind == "loop.effect"
+                return Ok(False) if kind == "tool" and (again or lapsed or gone) else YES
             case AskPlanner():
                 if blocked == "model-error":
                     return Raised(message, "PlannerError")
@@ -231,14 +322,16 @@ class Recall:
             case GateCheck() | GateRedeem():
                 if blocked == "gate-error":
                     return Raised(message, "GateError")
-                return self._decision(effect.action, entry)
+                return self._decision(entry)
             case Retry():
                 learned = entry.kind == "loop.tool-result" and entry.data.get("reason") == "gate-deny"
                 return Ok(learned or message.endswith(" denials in a row)"))
             case AskHuman():
                 if blocked == "approval-expired":
-                    return Limit(_limit(entry) or "expires_at")
-                return Raised(message, "Exception") if blocked == "approval-error" else Ok(None if blocked else "recalled")
+                    return Limit(_limit(end) or "expires_at")
+                if blocked == "approval-error":
+                    return Raised(message, "Exception")
+                return Ok(None if blocked == "approval-denied" else "recalled")
             case RunTool():
                 return self._result(effect, entry)
             case RunCheck():
@@ -249,58 +342,60 @@ class Recall:
 
     def _reply(self, entry: Recorded) -> Answer:
         if entry.kind == "loop.check":
-            return Ok(Settled(summary=_record(entry)["summary"], check=_verdict(entry.data)))
+            return Ok(Settled(summary=str(record_of(entry)["summary"]), check=_verdict(entry.data)))
         self._expect(entry, "loop.plan")
-        data, record = entry.data, _record(entry)
-        used = record["usage"]
+        data, record = entry.data, record_of(entry)
+        used = mapping_of(entry, record["usage"], "record.usage")
+        inbound, outbound, cost = used["input_tokens"], used["output_tokens"], self._cost_of(record)
         if data.get("problem") is not None:
-            use = TokenUse(
-                input_tokens=used["input_tokens"], output_tokens=used["output_tokens"], estimated=bool(used.get("estimated"))
-            )
-            return Ok(Unreadable(problem=data["problem"], use=use))
-        cost = None
-        total = record.get("cost")
-        if total is not None:
-            cost, self._cost = Money(value=total["value"] - self._cost, currency=total["currency"]), total["value"]
+            use = TokenUse(input_tokens=inbound, output_tokens=outbound, estimated=bool(used.get("estimated")))
+            return Ok(Unreadable(problem=str(data["problem"]), use=use, cost=cost))
         calls = [
             {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": call["args"]}}
             for call in data["calls"]
         ]
-        usage = Usage(input_tokens=used["input_tokens"], output_tokens=used["output_tokens"], cost=cost)
+        usage = Usage(input_tokens=inbound, output_tokens=outbound, cost=cost)
         message = {"role": "assistant", "content": data["text"], **({"tool_calls": calls} if calls else {})}
         return Ok(ChatReply(message=message, usage=usage, provider=data.get("provider"), tier=data.get("tier")))
 
+    def _cost_of(self, record: Mapping[str, Any]) -> Money | None:
+        """What this reply had cost, out of the sum that is on record."""
+        total = record.get("cost")
+        if total is None or record.get("cost_unknown"):
+            return None
+        cost, self._cost = Money(value=total["value"] - self._cost, currency=total["currency"]), total["value"]
+        return cost
+
     def _prepared(self, effect: Prepare | Domain, entry: Recorded) -> Answer:
         """What `prepare` or `domain` gave, out of the action that was then judged; or that it raised."""
-        call = self._call if effect.ctx.step or self._call else "first_read"
-        result = entry.kind == "loop.tool-result" and entry.data["id"] == call
+        call = self._call if effect.ctx.step or self._call else FIRST_READ_ID
+        result = entry.kind == "loop.tool-result" and entry.data.get("id") == call
         if result and entry.data.get("reason") == "invalid-args":
             if isinstance(effect, Domain) and effect.tool.prepare is not None and entry.data.get("detail") is None:
                 return Raised(str(entry.data["summary"]), "Refuse", refused=True)
             detail = entry.data.get("detail")
             return Raised(str(detail if detail is not None else entry.data["summary"]), "Exception", refused=detail is None)
         for later in self.entries[self._at :]:
-            if later.kind == "loop.decision" and later.data["id"] == call:
+            if later.kind == "loop.observation":
+                break
+            if later.kind == "loop.decision" and later.data.get("id") == call:
                 action = later.data["action"]
-                return Ok(dict(action["args"])) if isinstance(effect, Prepare) else Ok(action["domain"])
-        if call == "first_read" and entry.kind != "loop.tool-call":
+                return Ok(self._args(action["args"])) if isinstance(effect, Prepare) else Ok(str(action["domain"]))
+        if call == FIRST_READ_ID and entry.kind != "loop.tool-call":
             return Raised("it was skipped", "Exception")
         return Ok(effect.args) if isinstance(effect, Prepare) else Ok("unknown")
 
-    def _decision(self, action: Action, entry: Recorded) -> Answer:
-        if entry.kind == "loop.tool-result" and entry.data.get("reason") == "skipped":
-            # The budget of calls was used up here, and a larger one was given since. The call stays what the planner was told.
-            return Interrupted(Effect(state="not-started"), "", skipped=str(entry.data["summary"]))
+    def _decision(self, entry: Recorded) -> Answer:
         self._expect(entry, "loop.decision")
-        record = _record(entry)
+        record = record_of(entry)
         rule = record.get("rule_id")
         match entry.data["decision"]:
             case "allow":
-                allowed = record["allowed"]
+                allowed = mapping_of(entry, record["allowed"], "record.allowed")
                 amount = allowed.get("amount")
                 given = Action(
                     tool=allowed["tool"],
-                    args=allowed["args"],
+                    args=self._args(allowed["args"]),
                     domain=allowed["domain"],
                     scope=allowed["scope"],
                     amount=Money(**amount) if amount is not None else None,
@@ -311,17 +406,30 @@ class Recall:
                 return Ok(
                     Ask(grant_id=record["grant_id"], request_id=record.get("request_id"), expires_at=expires_at, rule_id=rule)
                 )
-            case _:
+            case "deny":
                 return Ok(Deny(reason=record["reason"], message=record["message"], rule_id=rule))
+            case other:
+                raise ValueError(f"the decision is {other!r:.80}")
+
+    def _args(self, value: Any) -> dict[str, Any]:
+        if isinstance(value, Mapping):
+            return dict(value)
+        if self._masked and isinstance(value, str) and WITHHELD in value:
+            return {}
+        raise TypeError("the arguments are no object")
 
     def _result(self, effect: RunTool, entry: Recorded) -> Answer:
         self._expect(entry, "loop.tool-result")
-        data, record = entry.data, _record(entry)
+        data, record = entry.data, record_of(entry)
         known = _effect(entry)
+        if data.get("reason") == "timeout":  # the note of its effect could not be written
+            return Limit("approval_seconds" if effect.tool.human else "tool_seconds", self._timed_out(entry, None))
         if data.get("reason") == "tool-error":
             detail = data.get("detail")
             words = str(detail if detail is not None else data["summary"])
             return Raised(words, "Exception", refused=detail is None, tool=ToolEnd(effect=known))
+        if not isinstance(data["ok"], bool) or not isinstance(data["summary"], str):
+            raise TypeError("ok or summary is none")
         check = record.get("check")
         output = ToolOutput(
             ok=data["ok"],
@@ -330,20 +438,28 @@ class Recall:
             check=_verdict(check) if check is not None else None,
             stop_batch=bool(record.get("stop_batch")),
         )
-        return Ok(ToolEnd(output=output, effect=known, shown=record["shown"], seen=record.get("seen")))
+        shown, seen = record["shown"], record.get("seen")
+        if not isinstance(shown, str) or not isinstance(seen, str | None):
+            raise TypeError("record.shown or record.seen is no text")
+        return Ok(ToolEnd(output=output, effect=known, shown=shown, seen=seen))
 
-    # The entries
+    # For calls whose arguments are masked
+
+    def examined(self, call_id: str) -> bool:
+        """Whether this call was looked at, or ended the run because it was one too many of its kind."""
+        entry = self._after(0)
+        return entry is None or entry.kind != "loop.blocked"
 
     def verdict(self, call_id: str) -> tuple[Any, str] | None:
         """Why a call was refused, when its arguments are masked and cannot be checked again; None when it was not."""
-        for index in range(self._at, len(self.entries)):
-            entry = self.entries[index]
-            if entry.kind == "loop.tool-call" and entry.data["id"] == call_id:
-                verdict = _record(entry).get("verdict")
-                result = self.entries[index + 1] if index + 1 < len(self.entries) else None
-                words = str(result.data.get("summary", "")) if result is not None else ""
-                return None if verdict in (None, "ok") else (verdict, words)
-        return None
+        entry, result = self._after(0), self._after(1)
+        if entry is None or entry.kind != "loop.tool-call":
+            return None
+        verdict = record_of(entry).get("verdict")
+        words = str(result.data.get("summary", "")) if result is not None else ""
+        return None if verdict in (None, "ok") else (verdict, words)
+
+    # The entries
 
     def _after(self, count: int) -> Recorded | None:
         at = self._at + count
@@ -354,132 +470,40 @@ class Recall:
             raise Differs(entry, "kind", entry.kind, kind)
 
 
-def _record(entry: Recorded) -> Mapping[str, Any]:
-    record = entry.data.get("record")
-    return record if isinstance(record, Mapping) else {}
+def _is_trail_failed(entry: Recorded) -> bool:
+    return entry.kind == "loop.blocked" and entry.data.get("reason") == "trail-failed"
+
+
+def _on_the_way_to_a_lost_record(effect: EngineEffect[Any]) -> Answer:
+    """Anything that leads to the next record, which is the one that was lost."""
+    match effect:
+        case Turn():
+            return YES
+        case Redact(args=args) | Prepare(args=args):
+            return Ok(args)
+        case Domain():
+            return Ok("unknown")
+        case Describe():
+            return Ok("")
+        case _:
+            return Raised("what it gave could not be put on record", "TrailError")
+
+
+def _stop(end: Recorded, tool: ToolEnd | None) -> Stop:
+    record = record_of(end)
+    if tool is None and record.get("error") is not None:
+        tool = ToolEnd(error=str(record["error"]))
+    return Stop(record.get("cause", "abort"), tool)
 
 
 def _effect(entry: Recorded) -> Effect | None:
-    effect = _record(entry).get("effect")
-    return Effect(state=effect["state"], done=effect.get("done")) if effect is not None else None
+    effect = record_of(entry).get("effect")
+    return effect_of(entry, mapping_of(entry, effect, "record.effect")) if effect is not None else None
 
 
-def _limit(entry: Recorded) -> Any:
-    return entry.data.get("limit") if entry.kind == "loop.blocked" else None
+def _limit(entry: Recorded | None) -> Any:
+    return entry.data.get("limit") if entry is not None and entry.kind == "loop.blocked" else None
 
 
 def _verdict(plain: Mapping[str, Any]) -> CheckResult:
     return CheckResult(ok=plain["ok"], checks=[CheckLine(**line) for line in plain["checks"]], problem=plain.get("problem"))
-
-
-def _first_difference(was: Any, got: Any, path: str, skipped: frozenset[str]) -> tuple[str, Any, Any] | None:
-    """The first field that differs, by its path, with both values. What was masked equals anything."""
-    if isinstance(was, Mapping) and was.keys() == {"$redacted"}:
-        return None
-    if isinstance(was, str) and isinstance(got, str) and (was == got or WITHHELD in was or "•••" in was):
-        return None
-    if isinstance(was, Mapping) and isinstance(got, Mapping):
-        for key in [*was, *(key for key in got if key not in was)]:
-            if key not in skipped:
-                here = f"{path}.{key}" if path else str(key)
-                found = _first_difference(was.get(key), got.get(key), here, skipped)
-                if found is not None:
-                    return found
-        return None
-    if isinstance(was, list) and isinstance(got, list | tuple) and len(was) == len(got):
-        for index, (one, other) in enumerate(zip(was, got, strict=True)):
-            found = _first_difference(one, other, f"{path}[{index}]", skipped)
-            if found is not None:
-                return found
-        return None
-    return None if was == got and isinstance(was, bool) == isinstance(got, bool) else (path, was, got)
-
-
-# Finding a run among the entries of a trail
-
-
-@attrs.frozen(kw_only=True)
-class RecordedRun:
-    """The entries of one run and of those that it goes on from, without what a resumed run had left behind."""
-
-    run: str
-    start: Mapping[str, Any]
-    entries: tuple[Recorded, ...]
-    masked: bool
-
-    @property
-    def stop(self) -> Recorded | None:
-        return self.entries[-1] if self.entries and self.entries[-1].kind in STOPS else None
-
-    def seconds(self) -> tuple[float, float]:
-        """Seconds of work and of people, as the last event's record has them."""
-        for entry in reversed(self.entries):
-            record = _record(entry)
-            if "work_ms" in record:
-                return record["work_ms"] / 1000, record["human_ms"] / 1000
-        return 0.0, 0.0
-
-    @property
-    def has_open_call(self) -> bool:
-        """Whether a call got no result."""
-        return _open_call(self.entries) >= 0
-
-    def open_end(self) -> RecordedRun:
-        """Without the stop, and without what is left of a call that got no result, so that the engine can go on from there."""
-        entries = list(self.entries)
-        if entries and entries[-1].kind in STOPS:
-            entries.pop()
-        entries = entries[: _open_call(entries) + 1] if _open_call(entries) >= 0 else entries
-        return attrs.evolve(self, entries=tuple(entries))
-
-    def in_doubt(self) -> Interrupted:
-        """What is known of the call that got no result."""
-        at = _open_call(self.entries)
-        after = self.entries[at + 1 :] if at >= 0 else ()
-        effects = [entry.data for entry in after if entry.kind == "loop.effect"]
-        allowed = [entry.data for entry in after if entry.kind == "loop.decision" and entry.data["decision"] == "allow"]
-        domain = str(allowed[-1]["action"]["domain"]) if allowed else ""
-        if effects:
-            return Interrupted(Effect(state=effects[-1]["state"], done=effects[-1].get("done")), domain)
-        return Interrupted(Effect(state="unknown" if allowed else "not-started"), domain)
-
-
-def _open_call(entries: Sequence[Recorded]) -> int:
-    """The place of the last `tool-call` when no result followed it; -1 when one did, or there was none."""
-    for at in range(len(entries) - 1, -1, -1):
-        if entries[at].kind == "loop.tool-result":
-            return -1
-        if entries[at].kind == "loop.tool-call":
-            return at
-    return -1
-
-
-def find_run(entries: Iterable[Any], run: str | None) -> RecordedRun:
-    """The entries of one run: of `run`, or of the last one. Takes `Entry` objects or mappings like them.
-
-    Raises UsageError when there is no such run, or its beginning is missing.
-    """
-    by_run: dict[str, list[Recorded]] = {}
-    for entry in entries:
-        kind, data = entry["kind"], entry["data"]
-        if isinstance(kind, str) and kind.startswith("loop.") and isinstance(data, Mapping) and isinstance(data.get("run"), str):
-            by_run.setdefault(data["run"], []).append(Recorded(seq=entry["seq"], kind=kind, data=data))
-    if not by_run:
-        raise UsageError("there is no run in these entries; give those of a trail that a Loop wrote")
-    wanted = run if run is not None else list(by_run)[-1]
-    if wanted not in by_run:
-        raise UsageError(f"there is no run {wanted!r} in these entries; there are: {', '.join(by_run)}")
-    return _whole_run(by_run, wanted, frozenset())
-
-
-def _whole_run(by_run: Mapping[str, list[Recorded]], run: str, seen: frozenset[str]) -> RecordedRun:
-    own = by_run.get(run, [])
-    if not own or own[0].kind != "loop.start" or run in seen:
-        raise UsageError(f"the beginning of run {run!r} is not in these entries; give the whole trail")
-    start = own[0].data
-    masked = str(start.get("goal", "")).startswith(WITHHELD)
-    before = start.get("resumes")
-    if not isinstance(before, str):
-        return RecordedRun(run=run, start=start, entries=tuple(own), masked=masked)
-    earlier = _whole_run(by_run, before, seen | {run}).open_end()
-    return RecordedRun(run=run, start=start, entries=(*earlier.entries, *own[1:]), masked=masked or earlier.masked)

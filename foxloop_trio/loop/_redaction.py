@@ -30,6 +30,8 @@ from ..events import (
 T = TypeVar("T")
 
 MASK: Final = "•••"
+WITHHELD: Final = "[withheld: "
+"""How a text begins that stands for one that is not shown."""
 SHORTEST: Final = 3
 """Characters of the shortest value that is masked outside its own place: a shorter one would black out every other word."""
 
@@ -63,7 +65,7 @@ RECORD_TEXT: Final = frozenset(
 
 def withheld(length: int) -> str:
     """What stands for a text that cannot be shown at all; its length stays (ruling 13)."""
-    return f"[withheld: {length} characters]"
+    return f"{WITHHELD}{length} characters]"
 
 
 class Masks:

@@ -66,6 +66,10 @@ class RepeatTracker:
             self._count = 1
         self._seen = seen
 
+    def interrupted(self) -> None:
+        """The last call came to nothing, since the run was interrupted: to ask for it once more is no repetition."""
+        self._count -= 1
+
     def _is_pair(self) -> bool:
         if len(self._acts) < PAIR_WINDOW:
             return False

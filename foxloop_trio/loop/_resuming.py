@@ -7,16 +7,18 @@ from typing import Any
 
 from ..errors import UsageError
 from ..events import STOP_EVENTS
-from ._effects import Answer, Emit, EngineEffect, Note, Ok
+from ._effects import Answer, Emit, EngineEffect, Interrupted, Note, Ok, Turn
 from ._engine import Engine
-from ._recall import Difference, Differs, Exhausted, Recall, RecordedRun, Replayed
+from ._recall import Difference, Differs, Exhausted, Recall, Replayed
+from ._recorded import RecordedRun, unfit
+from ._redaction import WITHHELD
 
 
 def replay(engine: Engine, recorded: RecordedRun, versions: Mapping[str, Any]) -> Replayed | Difference:
     """Drive a fresh engine with all that was recorded, and say where it first goes another way."""
-    recall = _recall(engine, recorded)
+    recall = Recall(recorded, going_on=False)
     try:
-        _drive(engine.run(), recall)
+        _drive(engine, engine.run(), recall, masked=recorded.masked)
     except Exhausted:
         return Replayed(run=recorded.run, entries=recall.compared, finished=False)
     except Differs as found:
@@ -33,28 +35,28 @@ def resumed(engine: Engine, recorded: RecordedRun, start: Mapping[str, Any]) -> 
     Raises UsageError when the engine does not go the recorded way, since nobody knows then what it would go on from.
     """
     steps = engine.run()
+    before = recorded.open_end()
     try:
-        _drive(steps, _recall(engine, recorded.open_end(), options=False))
+        _drive(engine, steps, Recall(before, going_on=True), masked=recorded.masked)
     except Exhausted as end:
         waiting = end.effect
-        if recorded.stop is not None and isinstance(waiting, Emit) and type(waiting.event) in STOP_EVENTS:
+        at_stop = isinstance(waiting, Emit) and type(waiting.event) in STOP_EVENTS
+        if recorded.stop is not None and (at_stop or (isinstance(waiting, Turn) and not engine.has_room)):
             raise UsageError(_same_end(recorded)) from None
     except Differs as found:
         words = _difference(recorded, found, start["versions"]).message
         raise UsageError(f"run {recorded.run} cannot be resumed: {words}") from None
     else:
         raise UsageError(_same_end(recorded))
-    engine.verdict_of = None
-    return _go_on(steps, waiting, Note("loop.start", start), recorded)
+    return _go_on(steps, waiting, Note("loop.start", start), before.in_doubt() if before.has_open_call else None)
 
 
 def _go_on(
-    steps: Generator[EngineEffect[Any], Answer, None], waiting: EngineEffect[Any], start: Note, recorded: RecordedRun
+    steps: Generator[EngineEffect[Any], Answer, None], waiting: EngineEffect[Any], start: Note, gap: Interrupted | None
 ) -> Generator[EngineEffect[Any], Answer, None]:
     answer = yield start
     if isinstance(answer, Ok):
-        gap = recorded.in_doubt()
-        answer = gap if recorded.has_open_call else (yield waiting)
+        answer = gap if gap is not None else (yield waiting)
     while True:
         try:
             effect = steps.send(answer)
@@ -68,49 +70,58 @@ def checked_goal(recorded: RecordedRun, goal: str | None) -> str:
 
     Raises UsageError when it is missing, or another than the one on record.
     """
-    was = recorded.start["goal"]
-    if not recorded.masked:
+    was = recorded.goal
+    if goal is not None and not isinstance(goal, str):
+        raise UsageError(f"goal must be text, not {type(goal).__name__}")
+    if not was.startswith(WITHHELD):
         if goal is not None and goal != was:
             raise UsageError(f"the goal of run {recorded.run} was {was!r}; leave it out, or start a new run for another goal")
-        return str(was)
+        return was
     if goal is None:
-        raise UsageError(f"the trail does not hold the goal of run {recorded.run}, since its tools hide values; give goal=…")
+        raise UsageError(f"the trail does not hold the goal of run {recorded.run}, since values are hidden; give goal=…")
     return goal
+
+
+def usable_nonce(recorded: RecordedRun) -> str:
+    """What marks text from outside in the history that goes on. Raises UsageError when the trail's redaction hid it."""
+    if recorded.nonce.startswith(WITHHELD):
+        raise UsageError(f"run {recorded.run} cannot be resumed: its trail hides 'nonce', which marks what came from outside")
+    return recorded.nonce
 
 
 def _same_end(recorded: RecordedRun) -> str:
     return f"run {recorded.run} cannot be resumed: with these options it would only come to the same end again; give it more room"
 
 
-def _recall(engine: Engine, recorded: RecordedRun, *, options: bool = True) -> Recall:
-    recall = Recall(recorded.entries, masked=recorded.masked, options=options)
-    engine.verdict_of = recall.verdict
-    return recall
-
-
-def _drive(steps: Generator[EngineEffect[Any], Answer, None], recall: Recall) -> None:
+def _drive(engine: Engine, steps: Generator[EngineEffect[Any], Answer, None], recall: Recall, *, masked: bool) -> None:
+    engine.past, engine.past_is_masked = recall, masked
     effect = next(steps)
-    while True:
-        answer = recall.answer(effect)
-        try:
-            effect = steps.send(answer)
-        except StopIteration:
-            return
+    try:
+        while True:
+            answer = recall.answer(effect)
+            try:
+                effect = steps.send(answer)
+            except StopIteration:
+                return
+            except Exception as fault:
+                # Values that no run writes can be anything to the engine.
+                raise unfit(recall.last, f"{type(fault).__name__}: {fault}") from fault
+    finally:
+        engine.past = None
 
 
 def _difference(recorded: RecordedRun, found: Differs, versions: Mapping[str, Any]) -> Difference:
     entry = found.recorded
-    kind = entry.kind if entry is not None else ""
-    where = f"entry {entry.seq} ({kind})" if entry is not None else "after the last entry"
-    words = f"{where}: {found.path or 'data'} was {_short(found.was)}, and is now {_short(found.got)}"
-    was = recorded.start.get("versions", {})
+    words = f"{entry}: {found.path or 'data'} was {_short(found.was)}, and is now {_short(found.got)}"
+    was = recorded.start.data.get("versions")
+    was = was if isinstance(was, Mapping) else {}
     changed = [f"{name} {was.get(name)} then, {now} now" for name, now in versions.items() if was.get(name) != now]
     if changed:
         words += f" (recorded with another version: {'; '.join(changed)})"
     return Difference(
         run=recorded.run,
-        seq=entry.seq if entry is not None else None,
-        kind=kind,
+        seq=entry.seq,
+        kind=entry.kind,
         path=found.path,
         recorded=found.was,
         got=found.got,
@@ -119,5 +130,5 @@ def _difference(recorded: RecordedRun, found: Differs, versions: Mapping[str, An
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = "nothing" if value is None else repr(value)
     return text if len(text) <= 200 else f"{text[:200]}…"

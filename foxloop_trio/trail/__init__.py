@@ -14,6 +14,7 @@ from ._memory import MemoryTrail
 from ._reader import read_trail
 from ._records import FAULT_REASONS, GENESIS, Entry, Fault, FaultReason, Verified
 from ._redact import Secret, check_redacted, secret
+from ._replay import Replayable, replay
 from ._verify import verify_entries, verify_trail
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "FileTrail",
     "InvalidEntryError",
     "MemoryTrail",
+    "Replayable",
     "Secret",
     "StoreError",
     "TrailError",
@@ -40,6 +42,7 @@ __all__ = [
     "load_or_create_key",
     "open_trail",
     "read_trail",
+    "replay",
     "secret",
     "verify_entries",
     "verify_trail",

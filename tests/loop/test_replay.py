@@ -11,7 +11,7 @@ import trio
 from foxloop_trio.actions import CheckLine, CheckResult, Deny, Money, ToolOutput
 from foxloop_trio.errors import Refuse, UsageError
 from foxloop_trio.loop import Budget, Denials, Difference, Replayed
-from foxloop_trio.planners import function_planner
+from foxloop_trio.planners import function_planner, scripted_planner
 from foxloop_trio.ports import ChatReply, Usage
 from foxloop_trio.tools import Tool
 from foxloop_trio.trail import MemoryTrail
@@ -52,7 +52,7 @@ class Scene:
         self.replies, self.tools, self.options = replies, tools, options
 
     def bench(self, parts: Any) -> Any:
-        options = {name: value() if name == "gate" else value for name, value in self.options.items()}
+        options = {name: value() if name in ("gate", "planner") else value for name, value in self.options.items()}
         tools = self.tools(parts) if self.tools is not None else [parts.save_note([]), look()]
         return parts.Bench(*self.replies, tools=tools, sink=MemoryTrail(key=b"k" * 32), **options)
 
@@ -83,7 +83,6 @@ def one(parts: Any, name: str) -> Scene:
         raise ValueError("no")
 
     failing = CheckResult(ok=False, checks=(CheckLine(part="p", ok=False, evidence="no"),), problem="still no")
-    bad = lambda messages: ChatReply(message={"content": 5})  # type: ignore[arg-type, dict-item]  # noqa: E731
     scenes: dict[str, Any] = {
         "done": lambda: Scene(note, finish),
         "two calls, a look, a batch that ends": lambda: Scene(
@@ -137,7 +136,7 @@ def one(parts: Any, name: str) -> Scene:
         "first read denied": lambda: Scene(
             note, finish, first_read="look", gate=lambda: parts.StubGate(Deny(reason="no-grant", message="no"))
         ),
-        "correction": lambda: Scene(bad, note, finish),
+        "correction": lambda: Scene(planner=lambda: once_unreadable(note, finish)),
         "model error": lambda: Scene(note),
         "secret": lambda: Scene(
             reply(call(text="hunter2"), text="I type hunter2"), finish, tools=with_tool(redact=hides), max_steps=2
@@ -151,6 +150,19 @@ def one(parts: Any, name: str) -> Scene:
         return scenes  # type: ignore[return-value]
     made: Scene = scenes[name]()
     return made
+
+
+def once_unreadable(*replies: Any) -> Any:
+    """A planner whose first reply is none."""
+    inner = scripted_planner(list(replies))
+    asked = iter([True])
+
+    async def plan(messages: Any, tools: Any) -> ChatReply:
+        if next(asked, False):
+            return ChatReply(message={"content": 5}, usage=Usage(input_tokens=7, output_tokens=1))
+        return await inner.chat(messages, tools=tools)
+
+    return function_planner(plan)
 
 
 async def nobody() -> None:
@@ -199,7 +211,7 @@ async def test_a_run_of_any_kind_replays_to_its_last_entry(parts: Any, autojump_
     assert (again.planner.seen, again.gate.checked, again.gate.redeemed, list(again.sink.entries())) == ([], [], [], [])
 
 
-@pytest.mark.parametrize("name", ["approved", "two calls, a look, a batch that ends", "settled", "first read", "calls budget"])
+@pytest.mark.parametrize("name", NAMES)
 async def test_a_run_that_was_stopped_anywhere_replays_as_far_as_it_went(parts: Any, autojump_clock: Any, name: str) -> None:
     """Aborted after each event in turn, and cut off after each entry as by a crash."""
     scene = one(parts, name)
@@ -289,8 +301,6 @@ async def test_costs_are_carried_over_by_their_sums(parts: Any) -> None:
     script = [parts.reply(parts.call(text="a")), parts.reply(parts.call(text="b")), parts.FINISH]
 
     def make() -> Any:
-        from foxloop_trio.planners import scripted_planner
-
         inner = scripted_planner(script)
 
         async def plan(messages: Any, tools: Any) -> ChatReply:
@@ -305,3 +315,39 @@ async def test_costs_are_carried_over_by_their_sums(parts: Any) -> None:
     await bench.run()
     found = await make().loop.replay(recorded(bench))
     assert isinstance(found, Replayed), found.message
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_run_that_is_cut_anywhere_and_resumed_replays_as_one_story(parts: Any, autojump_clock: Any, name: str) -> None:
+    """Whatever the resumed run comes to, with the same planner from its beginning: both halves replay, each call is answered."""
+    scene = one(parts, name)
+    bench = scene.bench(parts)
+    bench.gate.expires_at = 60.0
+    await bench.run()
+    whole = recorded(bench)
+    goal = "Save a note" if whole[0]["data"]["goal"] != "Save a note" else None
+    for length in range(1, len(whole) + 1):
+        again = scene.bench(parts)
+        again.gate.expires_at = 10_000.0
+        try:
+            run = again.loop.resume(whole[:length], goal=goal)
+        except UsageError as fault:
+            if length < len(whole) - 1 or not ("same end" in str(fault) or "is done" in str(fault)):
+                raise
+            continue  # only the end itself cannot be gone on from
+        with trio.move_on_after(20_000):  # one of the planners never answers
+            async with run:
+                async for _ in run:
+                    pass
+        more = [{**entry, "seq": length + entry["seq"]} for entry in recorded(again)]
+        found = await scene.bench(parts).loop.replay([*whole[:length], *more])
+        assert isinstance(found, Replayed), (length, found.message)
+        for messages in again.planner.seen:
+            assert_paired(messages)
+
+
+def assert_paired(messages: Any) -> None:
+    """Each call of an assistant message has its one answer, in order."""
+    for at, message in enumerate(messages):
+        for number, call in enumerate(message.get("tool_calls") or (), at + 1):
+            assert (messages[number]["role"], messages[number]["tool_call_id"]) == ("tool", call["id"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ from trio.testing import MockClock
 from foxloop_trio.actions import Action, Permit
 from foxloop_trio.browser import ActResult, BrowserSession, Tab
 from foxloop_trio.browser._tools_pin import make_pin
+from foxloop_trio.channel import accept_hello, open_session
 from foxloop_trio.errors import BrowserError, BusyError, RemoteProtocolError, UsageError
 from foxloop_trio.gate import create_gate
-from foxloop_trio.testing import FakeAct, FakeBrowser, PageData
+from foxloop_trio.testing import FakeAct, FakeBrowser, PageData, memory_channel_pair, seeded_ids
 from foxloop_trio.testing.fake_browser import FakeDocument, Refused, Visit
 
 SHOP = "http://shop.test/"
@@ -651,3 +653,24 @@ async def test_a_session_is_there_only_inside(virtual_time: MockClock) -> None:
     async with browser as session:
         assert isinstance(session, BrowserSession)
         assert browser.session is session
+
+
+async def test_a_transport_of_ones_own_takes_the_place_of_the_first_session(autojump_clock: Any) -> None:
+    """`serve`: tabs live on, one connection at a time, and the next one when it is lost."""
+    browser = FakeBrowser({"http://shop.test/": {"title": "Shop"}})
+    async with browser as session:
+        await session.open_tab("http://shop.test/")
+        for _ in range(2):
+            ours, theirs = memory_channel_pair()
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(partial(browser.serve, theirs, token="a token"))
+                peer = await accept_hello(ours, token="a token", ids=seeded_ids("served"))
+                with pytest.raises(BusyError):
+                    await browser.serve(theirs, token="a token")
+                async with open_session(ours, peer) as channel:
+                    assert [tab.host for tab in await BrowserSession(channel).tabs()] == [None, "shop.test"]
+                await ours.aclose()
+        with pytest.raises(BrowserError):
+            await session.tabs()
+    with pytest.raises(UsageError, match="not running"):
+        await browser.serve(theirs, token="a token")

@@ -30,11 +30,11 @@ import trio
 from ...browser._service import one_error, open_service
 from ...browser._session import BrowserSession
 from ...browser._tab import Tab
-from ...channel import accept_hello, open_session
+from ...channel import Transport, accept_hello, open_session
 from ...errors import BrowserError, BusyError, ChannelBroken, ChannelClosed, UsageError
 from ...ports import Ids
 from ...wire import Notification, Request
-from .._memory_channel import MemoryTransport, memory_channel_pair, say_hello
+from .._memory_channel import memory_channel_pair, say_hello
 from .._seeded import seeded_ids
 from ._acting import FakeAct, is_on, no_more_to_do, perform, refusal_of, toggled
 from ._data import PageSource, check_page
@@ -93,6 +93,7 @@ class FakeBrowser:
         self._faults = FaultPlan()
         self._tabs = FakeTabs(self.pages, ids=self._ids, tell=self._tell, spawn=self._spawn)
         self._line: Line | None = None
+        self._first_line: Line | None = None
         self._gone_for_good = False
         self._cancelled: dict[str, trio.Event] = {}
         self._nursery: trio.Nursery | None = None
@@ -128,15 +129,10 @@ class FakeBrowser:
 
         Raises BusyError while one is attached, BrowserError ``browser-lost`` when it was lost for good.
         """
-        if self._nursery is None:
-            raise UsageError("this FakeBrowser is not running; use `async with browser as session`")
-        if self._gone_for_good:
-            raise BrowserError("this fake browser was lost for good", code="browser-lost")
-        if self._line is not None and not self._line.lost:
-            raise BusyError("somebody is attached to this fake browser; use that session, or leave it first")
         ours, theirs = memory_channel_pair(buffer=BUFFER)
-        line = self._line = Line(theirs, on_request=self._take, on_notification=self._hear)
+        line = self._line_on(theirs)
         token = self._ids(16, "token").hex()
+        assert self._nursery is not None
         self._nursery.start_soon(self._serve, line, theirs, token)
         try:
             peer = await accept_hello(ours, token=token, ids=self._ids)
@@ -145,13 +141,36 @@ class FakeBrowser:
         finally:
             line.end()
 
+    async def serve(self, transport: Transport, *, token: str) -> None:
+        """Be the browser at the far end of a transport of yours, such as a websocket to another process, until it is lost.
+
+        The session that entering gave is lost first. Raises BusyError while another one is attached, as `attach` does.
+        """
+        if self._line is not None and self._line is self._first_line:
+            self._line.end()
+        line = self._line_on(transport)
+        try:
+            await self._serve(line, transport, token)
+        finally:
+            line.end()
+
+    def _line_on(self, transport: Transport) -> Line:
+        if self._nursery is None:
+            raise UsageError("this FakeBrowser is not running; use `async with browser as session`")
+        if self._gone_for_good:
+            raise BrowserError("this fake browser was lost for good", code="browser-lost")
+        if self._line is not None and not self._line.lost:
+            raise BusyError("somebody is attached to this fake browser; use that session, or leave it first")
+        self._line = Line(transport, on_request=self._take, on_notification=self._hear)
+        return self._line
+
     @asynccontextmanager
     async def _live(self) -> AsyncGenerator[BrowserSession, None]:
         # The service outlives a cancelled body, so that clean-up in it can still learn what became of an act.
         async with open_service(self._world()):
             self._tabs.create(active=True)
             async with self.attach() as session:
-                self._session = session
+                self._session, self._first_line = session, self._line
                 yield session
 
     @asynccontextmanager
@@ -163,7 +182,7 @@ class FakeBrowser:
                 nursery.cancel_scope.cancel()
         self._nursery = None
 
-    async def _serve(self, line: Line, transport: MemoryTransport, token: str) -> None:
+    async def _serve(self, line: Line, transport: Transport, token: str) -> None:
         try:
             for fault in self._faults.take("hello.open"):
                 if isinstance(fault, Delay):

@@ -12,9 +12,9 @@ from typing import Any, Final, final
 
 import trio
 
+from ...channel import Transport
 from ...errors import ChannelBroken, ChannelClosed
 from ...wire import ADDON, Connection, Notification, NotificationRefused, Request, RequestRefused, State, StrayReply
-from .._memory_channel import MemoryTransport
 from ._faults import Cut, Delay, Fault, Phase
 
 __all__ = ["Line", "LineCall"]
@@ -65,7 +65,7 @@ class Line:
 
     def __init__(
         self,
-        transport: MemoryTransport,
+        transport: Transport,
         *,
         on_request: Callable[[Line, Request], None],
         on_notification: Callable[[Line, Notification], None],
