@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ._bench_trail import bench_trail
 from ._output import json_option, print_json
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ LONG: Final = 15
 @click.group()
 def bench() -> None:
     """What our parts cost on this machine."""
+
+
+bench.add_command(bench_trail)
 
 
 @bench.command()

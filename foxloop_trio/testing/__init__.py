@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ._sweep import SweepViolation as SweepViolation
     from ._sweep import SweepVisit as SweepVisit
     from ._sweep import cancel_at_every_checkpoint as cancel_at_every_checkpoint
+    from ._trail_store import check_trail_store as check_trail_store
     from ._virtual_clock import virtual_wall_clock as virtual_wall_clock
     from .fake_browser import FakeAct as FakeAct
     from .fake_browser import FakeBrowser as FakeBrowser
@@ -36,6 +37,7 @@ __all__ = [
     "SweepViolation",
     "SweepVisit",
     "cancel_at_every_checkpoint",
+    "check_trail_store",
     "memory_channel_pair",
     "seeded_ids",
     "virtual_wall_clock",
@@ -52,6 +54,7 @@ _WHERE = {
     "SweepViolation": "_sweep",
     "SweepVisit": "_sweep",
     "cancel_at_every_checkpoint": "_sweep",
+    "check_trail_store": "_trail_store",
     "memory_channel_pair": "_memory_channel",
     "seeded_ids": "_seeded",
     "virtual_wall_clock": "_virtual_clock",
