@@ -12,9 +12,10 @@ from ..ports import Ids, WallClock
 from ._core import Core
 from ._hook import DecisionHook
 from ._host_side import HostSide, open_host_side
+from ._memory_store import MemoryGateStore
 from ._planner_side import GateSide, open_gate_side
 from ._registry import read_registry
-from ._store import GateStore, MemoryGateStore
+from ._store import GateStore
 from ._tokens import MIN_KEY_BYTES, GateKey
 
 MAX_TTL: Final = 366 * 86_400.0

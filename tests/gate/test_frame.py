@@ -13,7 +13,7 @@ import trio.testing
 from foxloop_trio.errors import GateError
 from foxloop_trio.gate import HOOK_TIMEOUT, LOCK_TIMEOUT, STORE_TIMEOUT, DecisionEvent, MemoryGateStore
 
-POINTS = ["open", "time", "grants", "requests", "save"]
+POINTS = ["open", "time", "rules", "grants", "requests", "save"]
 
 
 class TroubledStore:
@@ -43,6 +43,7 @@ class _TroubledTransaction:
         self.grants = _TroubledRows(store, tx.grants, "grants")
         self.requests = _TroubledRows(store, tx.requests, "requests")
         self.spends = tx.spends
+        self.rules = _TroubledRows(store, tx.rules, "rules")
 
     async def time(self) -> Any:
         await self._store.at("time")
@@ -99,8 +100,9 @@ async def test_a_store_that_raises_denies_and_changes_nothing(troubled: Any, poi
         assert (await s.gate.check(s.save())).reason == "storage-error"
     assert (await s.gate.check(s.send("new"))).reason == "storage-error"
     assert (await s.gate.redeem(s.token, s.send("approved"))).reason == "storage-error"
+    host_calls = {"grants": lambda: s.host.add_grant(scope="read", domains=["a.b"]), "rules": s.host.rules}
     with pytest.raises(GateError) as caught:
-        await s.host.approve(s.asked.request_id) if point != "grants" else await s.host.add_grant(scope="read", domains=["a.b"])
+        await host_calls.get(point, lambda: s.host.approve(s.asked.request_id))()
     assert caught.value.code == "bad-state"
     assert isinstance(caught.value.__cause__, OSError)
     s.store.point = None
