@@ -66,10 +66,10 @@ if TYPE_CHECKING:
         event_to_json,
     )
     from .gate import Grant, MemoryGateStore, SqliteGateStore, callback_approver, create_gate, terminal_approver
-    from .loop import Budget, CheckInput, Loop, LoopRun, Statistics
+    from .loop import Budget, CheckInput, Denials, Loop, LoopRun, SettleCall, SettleInput, Statistics
     from .planners import function_planner, scripted_planner
     from .ports import ChatReply, Planner, Usage
-    from .tools import Tool, check_args, define_tools, tool, tool_specs
+    from .tools import Tool, ask_user_tool, check_args, define_tools, tool, tool_specs
 
 __all__ = [
     "Aborted",
@@ -94,6 +94,7 @@ __all__ = [
     "CheckInput",
     "CheckLine",
     "CheckResult",
+    "Denials",
     "Deny",
     "Done",
     "Effect",
@@ -119,6 +120,8 @@ __all__ = [
     "RemoteProtocolError",
     "ResultReason",
     "Scope",
+    "SettleCall",
+    "SettleInput",
     "SqliteGateStore",
     "Statistics",
     "Tool",
@@ -130,6 +133,7 @@ __all__ = [
     "Usage",
     "UsageError",
     "__version__",
+    "ask_user_tool",
     "callback_approver",
     "check_args",
     "create_gate",
@@ -201,8 +205,11 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
     ".loop": (
         "Budget",
         "CheckInput",
+        "Denials",
         "Loop",
         "LoopRun",
+        "SettleCall",
+        "SettleInput",
         "Statistics",
     ),
     ".planners": (
@@ -216,6 +223,7 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
     ),
     ".tools": (
         "Tool",
+        "ask_user_tool",
         "check_args",
         "define_tools",
         "tool",

@@ -61,12 +61,15 @@ def read_canonical(text: str) -> Any:
 
     Canonical JSON writes the float 1e20 with all its digits. Read back as an int it would be a value that has no canonical JSON.
     """
-    return json.loads(text, parse_int=_whole)
+    return _read(text)
 
 
 def _whole(digits: str) -> int | float:
     number = int(digits)
     return number if abs(number) <= _MAX_SAFE else float(digits)
+
+
+_read = json.JSONDecoder(parse_int=_whole).decode
 
 
 def _fast(value: Any, max_depth: int, max_bytes: int | None) -> str | None:

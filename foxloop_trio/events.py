@@ -39,6 +39,21 @@ ResultReason = Literal["invalid-args", "unknown-tool", "tool-error", "failed", "
 RESULT_REASONS: Final[tuple[ResultReason, ...]] = get_args(ResultReason)
 
 
+LimitName = Literal[
+    "max_steps",
+    "tokens",
+    "tool_calls",
+    "seconds",
+    "cost",
+    "planner_seconds",
+    "tool_seconds",
+    "approval_seconds",
+    "expires_at",
+]
+"""Which limit stopped a run: an option of `Loop`, a field of `Budget`, or the expiry of the request that waited for a human."""
+LIMIT_NAMES: Final[tuple[LimitName, ...]] = get_args(LimitName)
+
+
 @attrs.frozen(kw_only=True)
 class PlannedCall:
     """A tool call as the planner wrote it; `args` is its raw argument text."""
@@ -164,13 +179,14 @@ class Done:
 
 @attrs.frozen(kw_only=True)
 class Blocked:
-    """The run was stopped, by a limit, a refusal or a failure. `message` is for the host program."""
+    """The run was stopped, by a limit, a refusal or a failure. `message` is for the host program; `limit` names the limit."""
 
     type: ClassVar[Literal["blocked"]] = "blocked"
     step: int = attrs.field(validator=whole)
     reason: BlockReason = attrs.field(validator=one_of(BLOCK_REASONS))
     message: str = attrs.field(validator=text)
     in_flight: InFlight | None = attrs.field(default=None, validator=of(InFlight, optional=True))
+    limit: LimitName | None = attrs.field(default=None, validator=one_of(LIMIT_NAMES, optional=True))
 
 
 @attrs.frozen(kw_only=True)
@@ -184,6 +200,7 @@ class Aborted:
 
 LoopEvent = Plan | ToolCall | GateDecision | ApprovalNeeded | ToolResult | Check | Done | Blocked | Aborted
 StopEvent = Done | Blocked | Aborted
+STOP_EVENTS: Final = frozenset({Done, Blocked, Aborted})
 
 
 @attrs.frozen(kw_only=True)
@@ -198,6 +215,7 @@ class Outcome:
     check: CheckResult | None = None
     settled: bool = False
     in_flight: InFlight | None = None
+    limit: LimitName | None = None
 
 
 def outcome_of(event: StopEvent) -> Outcome:
@@ -206,7 +224,14 @@ def outcome_of(event: StopEvent) -> Outcome:
         case Done():
             return Outcome(status="done", step=event.step, summary=event.summary, check=event.check, settled=event.settled)
         case Blocked():
-            return Outcome(status="blocked", step=event.step, reason=event.reason, message=event.message, in_flight=event.in_flight)
+            return Outcome(
+                status="blocked",
+                step=event.step,
+                reason=event.reason,
+                message=event.message,
+                in_flight=event.in_flight,
+                limit=event.limit,
+            )
         case Aborted():
             return Outcome(status="aborted", step=event.step, in_flight=event.in_flight)
 
@@ -243,6 +268,7 @@ def event_to_json(event: LoopEvent) -> dict[str, Any]:
                 plain["settled"] = True
         case Blocked():
             plain |= {"reason": event.reason, "message": event.message}
+            _add(plain, limit=event.limit)
             _add_in_flight(plain, event.in_flight)
         case Aborted():
             _add_in_flight(plain, event.in_flight)

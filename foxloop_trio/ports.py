@@ -38,13 +38,15 @@ class Usage:
 @attrs.frozen(kw_only=True)
 class ChatReply:
     """A planner's answer. `message` has `content` (text or None) and may have `tool_calls`, in the chat-completions shape:
-    each call ``{"id", "type": "function", "function": {"name", "arguments"}}`` with `arguments` as JSON text.
+    each call ``{"id", "type": "function", "function": {"name", "arguments"}}`` with `arguments` as JSON text. `finish_reason`
+    is the server's word for why it ended: ``length`` means that it was cut, and nothing of a cut reply is run.
     """
 
     message: Mapping[str, Any]
     usage: Usage | None = None
     provider: str | None = None
     tier: str | None = None
+    finish_reason: str | None = None
 
 
 @runtime_checkable
@@ -74,6 +76,9 @@ class TrailSink(Protocol):
 
 @runtime_checkable
 class Environment(Protocol):
-    """What tools act on. `ready` raises `BrowserError("browser-lost")` when it is gone for good."""
+    """What tools act on. `ready` raises `BrowserError("browser-lost")` when it is gone for good.
+
+    It may also have an async `wait_lost`, which returns when `ready` would raise: that is what wakes a run that is paused.
+    """
 
     async def ready(self) -> None: ...

@@ -21,15 +21,20 @@ __all__ = [
     "COPIED_MARKER",
     "FINISH",
     "FINISH_TOOL",
+    "IN_DOUBT",
     "LIMITS",
     "NOTHING_CHECKED",
     "NOT_PREPARED",
+    "NO_WORDS",
     "OLDER_TEXT_REMOVED",
     "SKIPPED_AFTER_END",
     "SKIPPED_OVER_BUDGET",
     "TOOL_RAISED",
+    "UNREADABLE",
     "closing_marker",
+    "correction",
     "cut",
+    "denied",
     "fit_history",
     "goal_message",
     "new_nonce",
@@ -297,6 +302,30 @@ def unknown_tool(name: str, names: Iterable[str]) -> str:
     return f"{words}{', '.join([*listed, last])}."
 
 
-def timed_out(seconds: float) -> str:
-    """The tool was stopped at its limit of so many seconds."""
+IN_DOUBT: Final = (
+    "The call was not run: the same call was cut off before, and may have taken effect. Take a fresh look at the page first."
+)
+
+UNREADABLE: Final = "(This reply could not be read.)"
+"""Stands in the history for a reply of which nothing could be used."""
+
+
+NO_WORDS: Final = "(No words and no calls.)"
+"""Stands in the history for a reply that held nothing, since servers refuse an empty message."""
+
+
+def correction(problem: str) -> str:
+    """`problem`: what is wrong with the last reply, in our own words."""
+    return f"Your last reply could not be read, and nothing of it was run: {cut(problem, LIMITS['error'])}. Write it again."
+
+
+def denied(reason: str, message: str) -> str:
+    """`reason` is the gate's deny reason, `message` the gate's own words."""
+    return f"The permission gate refused this call ({reason}: {message}). It was not run. Find another way, or finish."
+
+
+def timed_out(seconds: float, *, asked: bool = False) -> str:
+    """The tool was stopped at its limit of so many seconds; `asked`: it was waiting for a person."""
+    if asked:
+        return f"Nobody answered within {seconds:g} s."
     return f"The tool was stopped after {seconds:g} s without a result. It may have taken effect: take a fresh look first."

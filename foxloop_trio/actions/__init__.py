@@ -1,6 +1,7 @@
 """Frozen nouns, permit and decisions: what gate, tools, loop and environments talk about."""
 
 from ._context import EFFECT_STATES, Effect, EffectCell, EffectState, ToolContext
+from ._copies import copied
 from ._decisions import Allow, Ask, Decision, Deny, decision_to_json
 from ._nouns import (
     MAX_SAFE_INTEGER,
@@ -15,6 +16,7 @@ from ._nouns import (
     action_from_text,
 )
 from ._permit import Ledger, Permit
+from ._unchecked import unchecked
 
 __all__ = [
     "EFFECT_STATES",
@@ -38,5 +40,7 @@ __all__ = [
     "ToolContext",
     "ToolOutput",
     "action_from_text",
+    "copied",
     "decision_to_json",
+    "unchecked",
 ]

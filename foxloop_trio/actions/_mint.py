@@ -14,4 +14,5 @@ def mint_permit(*, permit_id: str, grant_id: str, text: str, digest: str, ledger
     permit._text = text
     permit._ledger = ledger
     permit._alive = True
+    permit._whole = None
     return permit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, get_args
@@ -10,6 +9,7 @@ from typing import Any, Final, Literal, get_args
 import attrs
 
 from ..canonical import read_canonical
+from ._copies import copied
 from ._valid import all_of, flag, instant, of, optional_text, text, whole
 
 Scope = Literal["read", "fill", "submit", "pay"]
@@ -61,7 +61,7 @@ class Action:
 
     def copy(self) -> Action:
         """A copy that shares nothing with this one that could be changed."""
-        return attrs.evolve(self, args=copy.deepcopy(self.args))
+        return Action(tool=self.tool, args=copied(self.args), domain=self.domain, scope=self.scope, amount=self.amount)
 
     def to_json(self) -> dict[str, Any]:
         """The action as plain JSON; `amount` is left out when there is none."""

@@ -26,7 +26,7 @@ class Permit:
     Hold it, compare it, but do not try to make one: the constructor raises TypeError.
     """
 
-    __slots__ = ("_alive", "_digest", "_grant_id", "_id", "_ledger", "_text")
+    __slots__ = ("_alive", "_digest", "_grant_id", "_id", "_ledger", "_text", "_whole")
 
     _id: str
     _grant_id: str
@@ -34,6 +34,7 @@ class Permit:
     _text: str
     _ledger: Ledger
     _alive: bool
+    _whole: Action | None
 
     def __init__(self) -> None:
         raise TypeError("a Permit is minted by the gate only; call gate.check or gate.redeem and use the Allow it returns")
@@ -62,7 +63,9 @@ class Permit:
     @property
     def action(self) -> Action:
         """The normalised action, as a fresh copy: changing it changes nothing."""
-        return action_from_text(self._text)
+        if self._whole is None:
+            self._whole = action_from_text(self._text)
+        return self._whole.copy()
 
     @property
     def alive(self) -> bool:

@@ -80,6 +80,10 @@ class BrowserSession:
         if self.lost:
             raise lost_error()
 
+    async def wait_lost(self) -> None:
+        """Returns when the browser is gone for good; wakes a run that is paused."""
+        await self.channel.wait_closed()
+
     def statistics(self) -> BrowserStatistics:
         return BrowserStatistics(
             lost=self.lost, tabs=len(self._tabs), leased=tuple(sorted(self._leases)), channel=self.channel.statistics()

@@ -84,8 +84,7 @@ class PermitLedger:
 
     async def _close(self, work: Work[None]) -> None:
         if not self._money:
-            await trio.lowlevel.cancel_shielded_checkpoint()  # nothing was reserved, so there is nothing to write
-            return
+            return  # nothing was reserved, so there is nothing to write, and nothing is waited for
         try:
             with trio.CancelScope(deadline=trio.current_time() + CLOSE_TIMEOUT, shield=True) as scope:
                 await _CORES[self].run(work, needs_clock=False)

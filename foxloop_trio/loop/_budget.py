@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import attrs
 
 from ..actions import MAX_SAFE_INTEGER, Money
 from ..errors import BadOptionsError
+from ..events import LimitName
 from ..ports import ChatReply, Usage
 
 CHARACTERS_PER_TOKEN = 4
@@ -23,9 +25,9 @@ def _limit(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
         raise BadOptionsError(f"Budget.{attribute.name} must be a number of 0 or more, or None, not {value!r}")
 
 
-def _later(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
-    if value is not None:
-        raise NotImplementedError(f"Budget({attribute.name}=…) is not available yet; leave it at None")
+def _money(_: object, attribute: attrs.Attribute[Any], value: object) -> None:
+    if value is not None and not isinstance(value, Money):
+        raise BadOptionsError(f"Budget.{attribute.name} must be Money, or None, not {value!r}")
 
 
 @attrs.frozen(kw_only=True)
@@ -34,25 +36,33 @@ class Budget:
 
     `tokens` counts input and output together and is tested before each planner request, so the last reply may overshoot.
     `tool_calls` counts calls that the gate allowed. `seconds` is work time on Trio's clock: waiting for a human is not counted.
+    `cost` is what the planner's replies may cost together, tested like `tokens`; a reply that does not say what it cost in that
+    currency ends the run, since a cap that cannot be held is none. `planner_seconds`, `tool_seconds` and `approval_seconds` bound
+    one wait of that kind: the first ends the run, the second fails the call, the third counts as no answer.
     Raises BadOptionsError for a negative value, NaN, or anything that is no number.
     """
 
     tokens: float | None = attrs.field(default=None, validator=_limit)
     tool_calls: float | None = attrs.field(default=None, validator=_limit)
     seconds: float | None = attrs.field(default=None, validator=_limit)
-    cost: Money | None = attrs.field(default=None, validator=_later)
-    planner_seconds: float | None = attrs.field(default=None, validator=_later)
-    tool_seconds: float | None = attrs.field(default=None, validator=_later)
-    approval_seconds: float | None = attrs.field(default=None, validator=_later)
+    cost: Money | None = attrs.field(default=None, validator=_money)
+    planner_seconds: float | None = attrs.field(default=None, validator=_limit)
+    tool_seconds: float | None = attrs.field(default=None, validator=_limit)
+    approval_seconds: float | None = attrs.field(default=None, validator=_limit)
 
     def to_json(self) -> dict[str, Any]:
-        return {name: recordable(value) for name, value in attrs.asdict(self, recurse=False).items() if value is not None}
+        plain = {name: recordable(value) for name, value in attrs.asdict(self, recurse=False).items() if value is not None}
+        return plain if self.cost is None else {**plain, "cost": self.cost.to_json()}
 
-    def deadline(self, start: float) -> float:
-        """The Trio time at which a run that began at `start` has used up its seconds; infinity when it cannot."""
-        if self.seconds is None or self.seconds > MAX_SAFE_INTEGER:
-            return math.inf
-        return start + self.seconds
+    def limit(self, which: LimitName) -> float | None:
+        """The limit of that name, as far as it is a number of this budget."""
+        found = getattr(self, which, None)
+        return found if isinstance(found, int | float) else None
+
+    @property
+    def work_seconds(self) -> float:
+        """How long a run may work, in seconds; infinity when it may for ever."""
+        return math.inf if self.seconds is None or self.seconds > MAX_SAFE_INTEGER else self.seconds
 
 
 def recordable(value: Any) -> Any:
@@ -62,7 +72,7 @@ def recordable(value: Any) -> Any:
     return value
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(kw_only=True)
 class TokenUse:
     """What one planner request used, measured by the model server or estimated by us from the lengths."""
 
@@ -78,17 +88,38 @@ class TokenUse:
         return {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "estimated": self.estimated}
 
 
-def token_use(reply: ChatReply, size_in: int) -> TokenUse:
+def token_use(reply: object, characters_sent: Callable[[], int]) -> TokenUse:
     """The usage a reply reports; where it reports none, or nonsense, the sum of both sizes over four, rounded up.
 
-    `size_in`: characters of what was sent.
+    `characters_sent` is only asked when it is needed.
     """
-    usage = reply.usage
-    if isinstance(usage, Usage) and _counts(usage.input_tokens) and _counts(usage.output_tokens):
+    usage = _usage(reply)
+    if usage is not None and _counts(usage.input_tokens) and _counts(usage.output_tokens):
         return TokenUse(input_tokens=math.ceil(usage.input_tokens), output_tokens=math.ceil(usage.output_tokens), estimated=False)
-    total = math.ceil((size_in + message_size(reply.message)) / CHARACTERS_PER_TOKEN)
-    inbound = min(total, size_in // CHARACTERS_PER_TOKEN)
+    sent = characters_sent()
+    total = math.ceil((sent + _reply_size(reply)) / CHARACTERS_PER_TOKEN)
+    inbound = min(total, sent // CHARACTERS_PER_TOKEN)
     return TokenUse(input_tokens=inbound, output_tokens=total - inbound, estimated=True)
+
+
+def cost_of(reply: object) -> Money | None:
+    """What a reply says that it cost; None when it does not say so in `Money`."""
+    usage = _usage(reply)
+    cost = usage.cost if usage is not None else None
+    return cost if isinstance(cost, Money) else None
+
+
+def _usage(reply: object) -> Usage | None:
+    usage = reply.usage if isinstance(reply, ChatReply) else None
+    return usage if isinstance(usage, Usage) else None
+
+
+def _reply_size(reply: object) -> int:
+    """Characters of a reply; 0 for what is no reply, and what cannot be measured."""
+    try:
+        return message_size(reply.message) if isinstance(reply, ChatReply) else 0
+    except Exception:
+        return 0
 
 
 def message_size(message: Any) -> int:
@@ -98,5 +129,7 @@ def message_size(message: Any) -> int:
     return size + len(json.dumps(calls, separators=(",", ":"), ensure_ascii=False)) if calls else size
 
 
-def _counts(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, int | float) and 0 <= value <= MAX_SAFE_INTEGER
+def _counts(value: Any) -> bool:
+    if type(value) is int:
+        return 0 <= value <= MAX_SAFE_INTEGER
+    return not isinstance(value, bool) and isinstance(value, (int, float)) and 0 <= value <= MAX_SAFE_INTEGER

@@ -15,37 +15,47 @@ answer           meaning
 ===============  ==========================================================================================
 
 After `Stop` or `TrailFailed` the engine yields nothing but `Note`, `ClosePermit` and one `Emit` of a stop event.
+
+Answers and effects live for one exchange, and nobody writes into one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from typing import Any, Generic, Literal, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, Generic, Literal, TypeVar
 
 import attrs
 
 from ..actions import Action, ApprovalRequest, CheckResult, Decision, Effect, Permit, ToolContext, ToolOutput
-from ..events import LoopEvent
+from ..events import LimitName, LoopEvent
 from ..ports import ChatReply, Message
 from ..tools import Tool
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-LimitName = Literal["seconds", "planner-seconds", "tool-seconds", "approval-expired", "step-seconds"]
+PermitEnd = Literal["settle", "release"]
 StopCause = Literal["abort", "cancelled", "left", "error"]
 """abort: `run.abort()`; cancelled: Trio cancelled us from outside; left: the consumer left; error: the consumer, or we, raised."""
+
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+"""No record: what a run without a trail has to say to it."""
 
 
 # What the driver answers
 
 
-@attrs.frozen
+@attrs.define
 class Ok:
     value: Any = None
 
 
-@attrs.frozen(kw_only=True)
+OK: Final = Ok()
+YES: Final = Ok(True)
+
+
+@attrs.define(kw_only=True)
 class ToolEnd:
     """How a tool ended: what it returned or raised (if it did), and what is known of its effect."""
 
@@ -54,7 +64,7 @@ class ToolEnd:
     error: str | None = None
 
 
-@attrs.frozen
+@attrs.define
 class Raised:
     message: str
     error: str
@@ -62,19 +72,19 @@ class Raised:
     tool: ToolEnd | None = None
 
 
-@attrs.frozen
+@attrs.define
 class Limit:
     which: LimitName
     tool: ToolEnd | None = None
 
 
-@attrs.frozen
+@attrs.define
 class Stop:
     cause: StopCause
     tool: ToolEnd | None = None
 
 
-@attrs.frozen
+@attrs.define
 class TrailFailed:
     message: str
 
@@ -91,66 +101,122 @@ class EngineEffect(Generic[T_co]):
     __slots__ = ()
 
 
-@attrs.frozen
+@attrs.define
 class Turn(EngineEffect[bool]):
-    """May this begin now? Answers abort, a lost peer and time, *before* a counter moves.
+    """May this begin now? Answers a pause, abort, a lost peer and time, *before* a counter moves.
 
-    The value is False only for kind "tool": the permit was held for long and is no longer valid.
+    The value is False only for kind "tool": the permit was held for long and is no longer valid. `expires_at` (wall-clock
+    seconds) is when what it is about lapses, paused or not.
     """
 
     kind: Literal["planner", "approval", "tool"]
-    tool: Tool | None = None
     permit: Permit | None = None
+    expires_at: float | None = None
 
 
-@attrs.frozen
-class AskPlanner(EngineEffect[ChatReply]):
+@attrs.frozen(kw_only=True)
+class SettleCall:
+    """One call of the reply before, for a host's `settle`: what was asked for and what came of it."""
+
+    name: str
+    args: Any
+    ok: bool
+    summary: str
+    data: Any
+    check: CheckResult | None
+
+
+@attrs.frozen(kw_only=True)
+class SettleInput:
+    """What a host's `settle` is given: the goal, the step of the request it races, and the calls of the reply before it."""
+
+    goal: str
+    step: int
+    results: tuple[SettleCall, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Settled:
+    """The host's own verdict came before the planner's reply, and it passed."""
+
+    summary: str
+    check: CheckResult
+
+
+@attrs.define
+class AskPlanner(EngineEffect[ChatReply | Settled]):
+    """Ask the planner; with `settle`, beside the host's own look at what the last calls did. A reply wins a tie."""
+
     messages: list[Message]
+    settle: SettleInput | None = None
+    last_check: CheckResult | None = None
 
 
-@attrs.frozen
+@attrs.define
+class RunSettle(EngineEffect[str | None]):
+    input: SettleInput
+
+
+@attrs.define
+class Retry(EngineEffect[bool]):
+    """Whether the host lets the planner try another way after this deny reason."""
+
+    reason: str
+
+
+@attrs.define
+class Redact(EngineEffect[dict[str, Any]]):
+    """The copy of the arguments that events and trail may hold."""
+
+    tool: Tool
+    args: Any
+
+
+@attrs.define
 class Prepare(EngineEffect[dict[str, Any]]):
     tool: Tool
     args: dict[str, Any]
     ctx: ToolContext
 
 
-@attrs.frozen
+@attrs.define
 class Domain(EngineEffect[str]):
     tool: Tool
     args: dict[str, Any]
     ctx: ToolContext
 
 
-@attrs.frozen
+@attrs.define
 class Describe(EngineEffect[str]):
     tool: Tool
     args: dict[str, Any]
     ctx: ToolContext
 
 
-@attrs.frozen
+@attrs.define
 class GateCheck(EngineEffect[Decision]):
     action: Action
     store_request: bool = True
 
 
-@attrs.frozen
+@attrs.define
 class GateRedeem(EngineEffect[Decision]):
     token: str
     action: Action
 
 
-@attrs.frozen
+@attrs.define
 class AskHuman(EngineEffect[object]):
     request: ApprovalRequest
 
 
-@attrs.frozen
+@attrs.define
 class RunTool(EngineEffect[ToolEnd]):
+    """Run a tool with `args`, which are the permit's own copy and this call's alone."""
+
     call_id: str
     tool: Tool
-    permit: Permit
+    args: dict[str, Any]
     ctx: ToolContext
 
 
@@ -163,20 +229,20 @@ class CheckInput:
     last_check: CheckResult | None
 
 
-@attrs.frozen
+@attrs.define
 class RunCheck(EngineEffect[CheckResult]):
     input: CheckInput
 
 
-@attrs.frozen
+@attrs.define
 class ClosePermit(EngineEffect[None]):
     """`settle`: the action was, or may have been, done. `release`: it certainly was not."""
 
     permit: Permit
-    how: Literal["settle", "release"]
+    how: PermitEnd
 
 
-@attrs.frozen
+@attrs.define
 class Note(EngineEffect[None]):
     """An entry of the trail that is no event. `essential` notes stop the run when they cannot be written."""
 
@@ -185,12 +251,12 @@ class Note(EngineEffect[None]):
     essential: bool = True
 
 
-@attrs.frozen
+@attrs.define
 class Emit(EngineEffect[None]):
     """An event: recorded, handed over, and answered when the consumer comes back. `record` is for the trail only."""
 
     event: LoopEvent
-    record: Mapping[str, Any] = attrs.field(factory=dict)
+    record: Mapping[str, Any] = NOTHING
 
 
 # How an answer other than `Ok` unwinds the engine
@@ -226,15 +292,21 @@ Steps = Generator[EngineEffect[Any], Answer, T]
 def perform(effect: EngineEffect[T]) -> Steps[T]:
     """Yield one effect and give back its value, typed; any other answer unwinds as the matching exception."""
     answer = yield effect
+    if type(answer) is Ok:
+        value: T = answer.value
+        return value
+    raise _unwinding(answer)
+
+
+def _unwinding(answer: Answer) -> Unwind:
     match answer:
-        case Ok(value=value):
-            result: T = value
-            return result
         case Raised():
-            raise StepRaised(answer)
+            return StepRaised(answer)
         case Limit():
-            raise LimitReached(answer)
+            return LimitReached(answer)
         case Stop():
-            raise Stopped(answer)
+            return Stopped(answer)
         case TrailFailed():
-            raise TrailLost(answer)
+            return TrailLost(answer)
+        case _:
+            raise AssertionError(f"the driver answered {answer!r}, which the engine does not know")

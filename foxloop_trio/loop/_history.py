@@ -10,7 +10,8 @@ from ..actions import ToolOutput
 from ..events import PlannedCall
 from ..ports import Message
 from ._budget import message_size
-from ._frozen import freeze
+from ._frozen import FrozenDict, freeze
+from ._repair import mended
 
 
 class History:
@@ -25,32 +26,54 @@ class History:
         self._sent_size = 0
         self._whole_from = 0
         self._calls_size = 0
-        self.add({"role": "system", "content": system})
-        self.add({"role": "user", "content": goal})
+        self._calls_measured = 0
+        self.add_born_frozen(FrozenDict(role="system", content=system))
+        self.add_born_frozen(FrozenDict(role="user", content=mended(goal)))
 
-    @property
-    def size(self) -> int:
-        """Characters of what is sent, tool calls included; for estimates of tokens."""
+    def measure(self) -> int:
+        """Characters of what is sent, tool calls included; for estimates of tokens. Walks only what is new since the last time."""
+        for message in self._sent[self._calls_measured :]:
+            if "tool_calls" in message:
+                self._calls_size += message_size(message) - len(message["content"] or "")
+        self._calls_measured = len(self._sent)
         return self._sent_size + self._calls_size
 
-    def add(self, message: Message) -> None:
-        self._sent.append(freeze(message))
-        content_size = len(message["content"] or "")
-        self._sent_size += content_size
-        self._calls_size += message_size(message) - content_size
+    def add_born_frozen(self, message: FrozenDict) -> None:
+        """Append a message that is frozen all the way down already."""
+        self._sent.append(message)
+        self._sent_size += len(message["content"] or "")
+
+    def add_text(self, text: str) -> None:
+        """Append an assistant message that only says something."""
+        self.add_born_frozen(FrozenDict(role="assistant", content=text))
+
+    def add_call(self, call: PlannedCall) -> None:
+        """Append an assistant message that holds this one call, which nobody planned: the first read."""
+        function = {"name": call.name, "arguments": call.args}
+        message = {"role": "assistant", "content": None, "tool_calls": [{"id": call.id, "type": "function", "function": function}]}
+        self.add_born_frozen(freeze(message))
 
     def add_result(self, call: PlannedCall, output: ToolOutput) -> str:
         """Append the one tool message that answers `call`; returns the text that the planner will read."""
-        text = prompt.result_text(call.name, output, self._nonce)
-        self.add({"role": "tool", "tool_call_id": call.id, "content": text})
+        text = self.result_text(call, output)
+        self.add_born_frozen(FrozenDict(role="tool", tool_call_id=call.id, content=text))
         return text
+
+    def result_text(self, call: PlannedCall, output: ToolOutput) -> str:
+        """What a planner reads of a result. Halves of characters, which no server takes, are replaced."""
+        return mended(prompt.result_text(call.name, output, self._nonce))
 
     def add_feedback(self, call: PlannedCall | None, output: ToolOutput) -> None:
         """What a failed completion claim tells the planner: an answer to its `finish`, or a user message."""
         if call is not None:
             self.add_result(call, output)
         else:
-            self.add({"role": "user", "content": prompt.result_text(prompt.FINISH, output, self._nonce)})
+            self.add_born_frozen(FrozenDict(role="user", content=mended(prompt.result_text(prompt.FINISH, output, self._nonce))))
+
+    def add_correction(self, problem: str) -> None:
+        """A reply that could not be read, as two messages: that it was there, so that roles take turns, and what is wrong."""
+        self.add_born_frozen(FrozenDict(role="assistant", content=prompt.UNREADABLE))
+        self.add_born_frozen(FrozenDict(role="user", content=prompt.correction(problem)))
 
     def fitted(self) -> list[Message]:
         """What to send now: everything, with the oldest page texts left out while the whole is over the limit.

@@ -22,9 +22,13 @@ from ..events import LoopEvent, Outcome
 from ..ports import Approver, Environment, Gate, Ids, Planner, TrailSink, WallClock
 from ..tools import Tool, define_tools
 from ._budget import Budget, recordable
-from ._engine import Engine, Setup, describe_tools
+from ._calls import Setup, goal_digest
+from ._denials import Denials
+from ._engine import Engine, describe_tools
 from ._frozen import freeze
-from ._runner import CompletionCheck, LoopRun, Ports
+from ._performing import CompletionCheck, Ports, SettleHook
+from ._redaction import withheld
+from ._runner import LoopRun
 
 RUN_ID_BYTES = 16
 BOOT_ID_BYTES = 16
@@ -45,6 +49,10 @@ class Loop:
     * `on_approval`: ``async (ApprovalRequest) -> str | None``: shows the exact action to a human and returns the token that
       `host.approve` gave, or None for no. Without it, a gate that asks ends the run.
     * `trail`: has ``async append(*, actor, kind, data)``; each event is on record before it is seen.
+    * `first_read`: name of a read tool without required arguments that is run before the first request.
+    * `settle`: ``async (SettleInput) -> str | None``, raced against the planner after a reply whose calls all ran: a summary whose
+      verdict passes ends the run without waiting for the planner.
+    * `denials`: which refusals of the gate come back to the planner; see `Denials`. Without it each ends the run.
     * `budget`: see `Budget`.
     * `check`: sync or async ``(CheckInput) -> CheckResult``: is the goal reached? Without it
       the verdict of the newest tool result counts.
@@ -66,10 +74,10 @@ class Loop:
         trail: TrailSink | None = None,
         max_steps: int = 20,
         max_calls_per_turn: int = 4,
-        first_read: None = None,
-        settle: None = None,
+        first_read: str | None = None,
+        settle: SettleHook | None = None,
         budget: Budget | None = None,
-        denials: None = None,
+        denials: Denials | None = None,
         check: CompletionCheck | None = None,
         guards: Sequence[Any] = (),
         cancel_grace: float = 5.0,
@@ -77,7 +85,7 @@ class Loop:
         ids: Ids | None = None,
         wall_clock: WallClock | None = None,
     ) -> None:
-        _refuse_later(first_read=first_read, settle=settle, denials=denials, guards=guards or None)
+        _refuse_later(guards=guards or None)
         _require_method("planner", planner, "chat")
         _require_method("gate", gate, "check")
         _require_method("gate", gate, "redeem")
@@ -85,7 +93,12 @@ class Loop:
             _require_method("trail", trail, "append")
         _require_callable("on_approval", on_approval, "an ApprovalRequest")
         _require_callable("check", check, "a CheckInput")
+        _require_callable("settle", settle, "a SettleInput")
+        if denials is not None and not isinstance(denials, Denials):
+            raise BadOptionsError(f"denials must be a Denials, not {type(denials).__name__}")
         self._tools = define_tools(tools)
+        self._first_read = _first_read(first_read, self._tools)
+        self._denials = denials
         self._max_steps = _whole("max_steps", max_steps)
         self._max_calls_per_turn = _whole("max_calls_per_turn", max_calls_per_turn)
         budget = budget if budget is not None else Budget()
@@ -102,6 +115,8 @@ class Loop:
             on_approval=on_approval,
             trail=trail,
             check=check,
+            settle=settle,
+            retry=denials.retry if denials is not None else None,
             environments=_environments(self._tools),
             wall_clock=wall_clock if wall_clock is not None else time.time,
             budget=budget,
@@ -133,6 +148,9 @@ class Loop:
             recorded=recorded,
             cancel_grace=self._ports.cancel_grace,
             start_record=self._start_record(goal, nonce) if recorded else {},
+            denials=self._denials,
+            first_read=self._first_read,
+            has_settle=self._ports.settle is not None,
         )
         return LoopRun(run_id=run_id, engine=Engine(setup), ports=self._ports, acquire=self._acquire, release=self._release)
 
@@ -177,9 +195,15 @@ class Loop:
             "trail_timeout": recordable(self._ports.trail_timeout),
             "on_approval": self._ports.on_approval is not None,
             "check": self._ports.check is not None,
+            "settle": self._ports.settle is not None,
+            "first_read": self._first_read.name if self._first_read is not None else None,
+            "denials": self._denials.limit if self._denials is not None else None,
         }
+        # What a tool hides may stand in the goal as well, and is not known before the first call: such a goal is not written down.
+        hides = any(tool.redact is not None for tool in self._tools.values())
         return {
-            "goal": goal,
+            "goal": withheld(len(goal)) if hides else goal,
+            "goal_digest": goal_digest(goal, nonce),
             "options": options,
             "tools": describe_tools(self._tools),
             "versions": {"foxloop_trio": __version__, "trio": trio.__version__, "python": platform.python_version()},
@@ -222,6 +246,17 @@ def _require_callable(option: str, value: object, argument: str) -> None:
         raise BadOptionsError(f"{option} must take one argument, {argument}; {value!r} does not") from None
     except ValueError:
         return  # a builtin without a signature: it will be heard when it is called
+
+
+def _first_read(name: object, tools: dict[str, Tool]) -> Tool | None:
+    if name is None:
+        return None
+    tool = tools.get(name) if isinstance(name, str) else None
+    if tool is None:
+        raise BadOptionsError(f"first_read must name one of the tools ({', '.join(tools)}), not {name!r}")
+    if tool.scope != "read" or tool.parameters.get("required"):
+        raise BadOptionsError(f"first_read must be a read tool without required arguments; {tool.name} is not")
+    return tool
 
 
 def _whole(name: str, value: object) -> int:

@@ -1,23 +1,79 @@
-"""Noticing that a planner asks for the same call again and again. Pure."""
+"""Noticing that a planner goes in circles: the same call again and again, or two calls in turn. Pure."""
 
 from __future__ import annotations
 
-from typing import Final
+import hashlib
+from collections import deque
+from typing import Any, Final
+
+import attrs
+
+from ..canonical import canonical_json
+from ._reply import ARGUMENT_DEPTH, NOT_JSON
 
 SAME_CALL_LIMIT: Final = 3
 """The third identical call in a row stops the run before it is examined: two runs happened (loop specification 11.1)."""
+PAIR_WINDOW: Final = 6
+"""A B A B A B among calls that are not reads stops the run before the sixth is examined (11.2)."""
+
+
+@attrs.define(eq=False)
+class Asked:
+    """One call as the tracker remembers it."""
+
+    name: str
+    args: Any
+    raw: str
+
+    def same(self, other: Asked) -> bool:
+        """Same name and same canonical arguments, so spacing hides no repetition. Most calls differ, and that is seen at once."""
+        if self.name != other.name:
+            return False
+        if self.args is NOT_JSON or other.args is NOT_JSON:
+            return self.args is other.args and self.raw == other.raw
+        # Python takes 1 and True for equal; JSON does not.
+        return bool(self.args == other.args) and _text(self.args) == _text(other.args)
 
 
 class RepeatTracker:
-    """Counts identical calls in a row. Calls are the same when name and canonical arguments are, so spacing does not hide one."""
+    """Sees every call before it is examined and every read's result after it.
+
+    A read that saw another page than the same read before it is no repetition: polling a page that changes is work (ruling 10).
+    """
 
     def __init__(self) -> None:
-        self._last: tuple[str, str] | None = None
+        self._last: Asked | None = None
         self._count = 0
+        self._seen: bytes | None = None
+        self._acts: deque[Asked] = deque(maxlen=PAIR_WINDOW)
 
-    def third_in_a_row(self, name: str, args: str) -> bool:
-        """Take note of one call, by its name and canonical arguments; True when it is the third identical one in a row."""
-        key = (name, args)
-        self._count = self._count + 1 if key == self._last else 1
-        self._last = key
-        return self._count >= SAME_CALL_LIMIT
+    def hit(self, name: str, args: Any, raw: str, *, read: bool) -> str | None:
+        """Take note of one call, by its name, parsed arguments and raw text; words for the host when it goes too far, else None."""
+        call = Asked(name, args, raw)
+        if self._last is None or not call.same(self._last):
+            self._last, self._count, self._seen = call, 0, None
+        self._count += 1
+        if self._count >= SAME_CALL_LIMIT:
+            return f"{name} was called three times in a row with the same arguments"
+        if not read:
+            self._acts.append(call)
+            if self._is_pair():
+                return f"{self._acts[0].name} and {self._acts[1].name} were called in turn, three times each"
+        return None
+
+    def saw(self, state: str) -> None:
+        """The last call was a read, and this is what it saw."""
+        seen = hashlib.sha256(state.encode("utf-8", "surrogatepass")).digest()
+        if self._seen is not None and seen != self._seen:
+            self._count = 1
+        self._seen = seen
+
+    def _is_pair(self) -> bool:
+        if len(self._acts) < PAIR_WINDOW:
+            return False
+        a, b, *later = self._acts
+        return all(call.same(b if index % 2 else a) for index, call in enumerate(later)) and not a.same(b)
+
+
+def _text(args: Any) -> str:
+    return canonical_json(args, max_depth=ARGUMENT_DEPTH)

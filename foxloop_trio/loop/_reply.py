@@ -1,139 +1,337 @@
-"""Reading a planner's reply: is it a reply at all, what does it call, and are the arguments JSON. Pure."""
+"""Reading a planner's reply: is it a reply at all, what does it call, with which arguments, and what the history keeps. Pure.
+
+The reply comes from outside and may be anything. What can be read in one way only is read, and what that took is named (`REPAIRS`);
+what cannot is a `BadReplyError` that names the part. All that leaves here is text without lone surrogates and JSON of our own.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from typing import Any, Final, NoReturn
+import re
+from collections.abc import Container, Iterable, Mapping
+from typing import Any, Final
 
 import attrs
 
-from ..canonical import canonical_json
-from ..errors import NotJsonError
+from ..actions import MAX_SAFE_INTEGER, unchecked
 from ..events import PlannedCall
 from ..ports import ChatReply
+from ._frozen import FrozenDict, FrozenList
+from ._repair import (
+    NOT_JSON,
+    READ_DEPTH,
+    REPAIRS,
+    NotJson,
+    compact_json,
+    mended,
+    parse_arguments,
+    read_arguments,
+)
+
+__all__ = [
+    "ARGUMENT_DEPTH",
+    "CALLS_LIMIT",
+    "HISTORY_CALLS",
+    "NOT_JSON",
+    "REPAIRS",
+    "REPLY_LIMIT",
+    "BadReplyError",
+    "NotJson",
+    "ReadCall",
+    "ReadReply",
+    "contains_text",
+    "parse_arguments",
+    "read_reply",
+]
 
 REPLY_LIMIT: Final = 131_072
 """Characters of a reply, its text and calls together. A trail entry holds 1 MiB, and one character takes up to six bytes."""
+
+CALLS_LIMIT: Final = 2048
+"""Calls of one reply, and parts of its content, that are read: about what fits into `REPLY_LIMIT` when each is written out."""
+
+HISTORY_CALLS: Final = 128
+"""Calls of one reply that the history keeps: providers refuse requests with more results than that to one message."""
+
+ARGUMENT_DEPTH: Final = 32
+"""The gate refuses an action that is nested deeper (gate specification, section 3)."""
+
+UNKNOWN: Final = "unknown"
+"""What the history calls a tool whose name no server would take."""
 
 
 class BadReplyError(Exception):
     """The reply has a wrong shape; the message says where."""
 
 
-@attrs.frozen
+@attrs.define
+class ReadCall:
+    """A call, its raw argument text in `planned.args`, and the value of its arguments, or NOT_JSON."""
+
+    planned: PlannedCall
+    args: Any
+
+
+@attrs.define
 class ReadReply:
+    """What a reply says."""
+
     text: str | None
-    calls: tuple[PlannedCall, ...]
-    message: dict[str, Any]
-    """Our own copy, for the history: content as given, `tool_calls` only when there are some."""
+    calls: tuple[ReadCall, ...]
+    message: FrozenDict
+    """For the history: role, content, and `tool_calls` when there are some, all of which any server takes."""
+    repairs: tuple[str, ...]
+    kept: int
+    """How many of the calls, from the first on, are in `message`."""
 
 
-def read_reply(reply: object) -> ReadReply:
+def read_reply(reply: object, *, step: int, names: Container[str], used: set[str] | None = None) -> ReadReply:
     """Check the shape of a reply and take what we need from it.
 
-    Raises BadReplyError, naming the part that is wrong, for anything that is no chat-completions reply, or is larger than a record
-    of it could be.
+    `names` are the names that can be called, `finish` included; a name that differs from one of them in case only is repaired when
+    they can be iterated over. `step` is used in the ids that replace unusable ones; `used` are the ids of the run's earlier ones;
+    those of this one are added, so that no id stands for two calls.
+
+    Raises BadReplyError, naming the part that is wrong, for anything that is no chat-completions reply, was cut at the length
+    limit, or is larger than a record of it could be.
     """
     try:
-        read = _read(reply)
+        return _read(reply, step, names, set() if used is None else used)
     except BadReplyError:
         raise
     except Exception as fault:
         raise BadReplyError(f"reading the reply raised {type(fault).__name__}") from fault
-    size = len(read.text or "") + sum(len(call.id) + len(call.name) + len(call.args) for call in read.calls)
-    if size > REPLY_LIMIT:
-        raise BadReplyError(f"the reply has {size} characters; at most {REPLY_LIMIT} are read")
-    return read
 
 
-def _read(reply: object) -> ReadReply:
+def _read(reply: object, step: int, names: Container[str], used: set[str]) -> ReadReply:
     if not isinstance(reply, ChatReply):
         raise BadReplyError(f"the planner returned {type(reply).__name__}, not a ChatReply")
     message = reply.message
-    if not isinstance(message, Mapping):
+    if type(message) is not dict and not isinstance(message, Mapping):
         raise BadReplyError(f"message is {type(message).__name__}, not a mapping")
+    if reply.provider is not None and not isinstance(reply.provider, str):
+        raise BadReplyError(f"provider is {type(reply.provider).__name__}, not text or None")
+    if reply.tier is not None and not isinstance(reply.tier, str):
+        raise BadReplyError(f"tier is {type(reply.tier).__name__}, not text or None")
+    if reply.finish_reason == "length":
+        raise BadReplyError('the reply was cut (finish_reason is "length"); nothing of it is used')
+    repairs: list[str] = []
     content = message.get("content")
-    if content is not None and not isinstance(content, str):
-        raise BadReplyError(f"message.content is {type(content).__name__}, not text or None")
-    for name in ("provider", "tier"):
-        value = getattr(reply, name)
-        if value is not None and not isinstance(value, str):
-            raise BadReplyError(f"{name} is {type(value).__name__}, not text or None")
+    if content is not None:
+        content = _read_content(content, repairs)
     raw_calls = message.get("tool_calls")
-    if raw_calls is None:
-        raw_calls = ()
+    if not raw_calls:
+        if raw_calls is not None and not isinstance(raw_calls, list | tuple):
+            raise BadReplyError(f"message.tool_calls is {type(raw_calls).__name__}, not a list")
+        return ReadReply(content, (), FrozenDict(role="assistant", content=content), tuple(repairs), 0)
     if not isinstance(raw_calls, list | tuple):
         raise BadReplyError(f"message.tool_calls is {type(raw_calls).__name__}, not a list")
-    calls = tuple(_read_call(index, call) for index, call in enumerate(raw_calls))
-    kept: dict[str, Any] = {"role": "assistant", "content": content}
-    if calls:
-        kept["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.args}} for call in calls
-        ]
-    return ReadReply(text=content, calls=calls, message=kept)
+    if len(raw_calls) > CALLS_LIMIT:
+        raise BadReplyError(f"message.tool_calls has {len(raw_calls)} calls; at most {CALLS_LIMIT} are read")
+    room = REPLY_LIMIT - (len(content) if content is not None else 0)
+    calls: list[ReadCall] = []
+    kept: list[FrozenDict] = []
+    for index, raw_call in enumerate(raw_calls):
+        call, sent, size = _read_call(index, raw_call, step, names, used, repairs, room)
+        room -= size
+        calls.append(call)
+        if index < HISTORY_CALLS:
+            kept.append(sent)
+    whole = FrozenDict(role="assistant", content=content, tool_calls=FrozenList(kept))
+    return ReadReply(content, tuple(calls), whole, tuple(repairs), len(kept))
 
 
-def _read_call(index: int, call: object) -> PlannedCall:
-    where = f"message.tool_calls[{index}]"
-    if not isinstance(call, Mapping):
-        raise BadReplyError(f"{where} is {type(call).__name__}, not a mapping")
-    function = call.get("function")
-    if not isinstance(function, Mapping):
-        raise BadReplyError(f"{where}.function is {type(function).__name__}, not a mapping")
-    fields = {"id": call.get("id"), "function.name": function.get("name"), "function.arguments": function.get("arguments")}
-    for name, value in fields.items():
-        if not isinstance(value, str):
-            raise BadReplyError(f"{where}.{name} is {type(value).__name__}, not text")
-    return PlannedCall(id=call["id"], name=function["name"], args=function["arguments"])
+def _read_content(content: Any, repairs: list[str]) -> str:
+    if not isinstance(content, str):
+        if not isinstance(content, list | tuple):
+            raise BadReplyError(f"message.content is {type(content).__name__}, not text or None")
+        content = _joined(content)
+        repairs.append("content-parts")
+    if len(content) > REPLY_LIMIT:
+        raise _too_large()
+    return _whole(str.__str__(content), repairs, "surrogates")
 
 
-class NotJson:
-    """Marks arguments that are not strict JSON."""
+def _joined(parts: list[Any] | tuple[Any, ...]) -> str:
+    """The texts of a content that came as a list of parts, as multimodal servers write it."""
+    if len(parts) > CALLS_LIMIT:
+        raise BadReplyError(f"message.content has {len(parts)} parts; at most {CALLS_LIMIT} are read")
+    texts: list[str] = []
+    room = REPLY_LIMIT
+    for index, part in enumerate(parts):
+        text = part.get("text") if isinstance(part, Mapping) and part.get("type") == "text" else None
+        if not isinstance(text, str):
+            raise BadReplyError(f"message.content[{index}] is no text part")
+        room -= len(text)
+        if room < 0:
+            raise _too_large()
+        texts.append(text)
+    return "".join(texts)
 
 
-NOT_JSON: Final = NotJson()
+def _read_call(
+    index: int, call: Any, step: int, names: Container[str], used: set[str], repairs: list[str], room: int
+) -> tuple[ReadCall, FrozenDict, int]:
+    """One call, its form for the history, and its size. Each fault costs something; a sound call passes by them all."""
+    if type(call) is dict or isinstance(call, Mapping):
+        function: Any = call.get("function")
+        call_id: Any = call.get("id")
+    else:
+        function = call_id = None
+    if type(function) is dict or isinstance(function, Mapping):
+        name: Any = function.get("name")
+        raw: Any = function.get("arguments")
+    else:
+        name, raw = "", None
+        repairs.append(f"{index}:call-shape")
+    if type(call_id) is not str or call_id in used or call_id == "first_read" or _usable_id(call_id) is None:
+        call_id = _new_id(step, index, used)
+        repairs.append(f"{index}:id")
+    used.add(call_id)
+    known = type(name) is str and name in names
+    if not known:
+        name = _read_name(name, index, names, repairs)
+        known = name in names
+    if isinstance(raw, str):
+        raw = str.__str__(raw)
+        size = len(call_id) + len(name) + len(raw)
+        if size > room:
+            raise _too_large()
+        if not raw.isascii():
+            raw = _whole(raw, repairs, f"{index}:surrogates")
+        value, steps = read_arguments(raw)
+    else:
+        raw, value, steps = _read_other(raw, index, room)
+        size = len(call_id) + len(name) + len(raw)
+        if size > room:
+            raise _too_large()
+    text = raw
+    if steps:
+        for repair in steps:
+            _note(repairs, f"{index}:{repair}")
+        text = compact_json(value)
+    elif value is NOT_JSON:
+        text = "{}"
+    function = FrozenDict(name=name if known or _usable_name(name) else UNKNOWN, arguments=text)
+    sent = FrozenDict(id=call_id, type="function", function=function)
+    return ReadCall(_planned(id=call_id, name=name, args=raw), value), sent, size
 
-ARGUMENT_DEPTH: Final = 32
-"""The gate refuses an action that is nested deeper (gate specification, section 3)."""
+
+_planned = unchecked(PlannedCall)
+
+_usable_id: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}").fullmatch
+_usable_name: Final = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
+"""What the strictest servers take as the name of a function."""
 
 
-def parse_arguments(raw: str) -> Any:
-    """The arguments as a value, or NOT_JSON. NaN and infinities are refused, and so is nesting that Python cannot read."""
+def _new_id(step: int, index: int, used: set[str]) -> str:
+    """Our id for a call whose own cannot be used. A later call that came with the same one is the later one, and gets another."""
+    first = call_id = f"call_{step}_{index}"
+    count = 1
+    while call_id in used:
+        count += 1
+        call_id = f"{first}_{count}"
+    return call_id
+
+
+def _read_name(name: Any, index: int, names: Container[str], repairs: list[str]) -> str:
+    """A name that is not known as it stands: repaired when there is one way to, else what was given."""
+    if not isinstance(name, str):
+        repairs.append(f"{index}:name-missing")
+        return ""
+    if len(name) > REPLY_LIMIT:
+        raise _too_large()
+    given = _whole(str.__str__(name), repairs, f"{index}:surrogates")
+    text = given.strip()
+    if text != given:
+        repairs.append(f"{index}:name-white-space")
+    if text not in names and isinstance(names, Iterable):
+        folded = text.casefold()
+        alike = [known for known in names if known.casefold() == folded]
+        if len(alike) == 1:
+            repairs.append(f"{index}:name-case")
+            return str(alike[0])
+    return text
+
+
+def _read_other(raw: Any, index: int, room: int) -> tuple[str, Any, tuple[str, ...]]:
+    """Arguments that did not come as text: the text they stand for, their value, and the repairs."""
+    if raw is None:
+        return "", {}, ("null-arguments",)
+    plain = _Plain(room)
     try:
-        return json.loads(raw, parse_constant=_refuse_constant, object_pairs_hook=_object)
-    except (ValueError, RecursionError):
-        return NOT_JSON
+        value = plain.read(raw, 0)
+        text = compact_json(value)
+    except (TypeError, ValueError) as fault:
+        raise BadReplyError(f"message.tool_calls[{index}].function.arguments is {type(raw).__name__}, not text: {fault}") from fault
+    repairs = ("value-arguments", "surrogates") if plain.mended else ("value-arguments",)
+    return text, value, repairs
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Parsers disagree on which of two equal keys counts, so an object with a repeated key is no JSON here, as in the trail."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a repeated key")
-    return found
+class _Plain:
+    """Takes a copy of JSON that came as Python values; what JSON cannot say is an error, and is never converted."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self.mended = False
+
+    def read(self, value: Any, depth: int) -> Any:
+        self._room -= 1
+        if self._room < 0:
+            raise _too_large()
+        if value is None or type(value) is bool or (type(value) is int and abs(value) <= MAX_SAFE_INTEGER):
+            return value
+        if isinstance(value, str):
+            self._room -= len(value)
+            text = mended(value := str.__str__(value))
+            self.mended = self.mended or text is not value
+            return text
+        if type(value) is float:
+            if value - value != 0:
+                raise ValueError(f"{value} is not JSON")
+            return value
+        if depth >= READ_DEPTH:
+            raise ValueError(f"it is nested deeper than {READ_DEPTH} levels")
+        if isinstance(value, Mapping):
+            return self._read_mapping(value, depth)
+        if isinstance(value, list | tuple):
+            return [self.read(item, depth + 1) for item in value]
+        raise TypeError(f"it has a {type(value).__name__} in it that JSON cannot keep")
+
+    def _read_mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"it has a key that is a {type(key).__name__}")
+            key = self.read(key, depth)
+            if key in found:
+                raise ValueError("it has a repeated key")
+            found[key] = self.read(item, depth + 1)
+        return found
 
 
-def argument_text(args: Any) -> str | None:
-    """The canonical JSON of parsed arguments; None when they have none, or are nested deeper than any action may be.
-
-    What has no canonical JSON (NOT_JSON, an integer that other JSON readers would change) could not be put on record as a value.
-    """
-    try:
-        return canonical_json(args, max_depth=ARGUMENT_DEPTH)
-    except NotJsonError:
-        return None
+def _whole(text: str, repairs: list[str], name: str) -> str:
+    whole = mended(text)
+    if whole is not text:
+        _note(repairs, name)
+    return whole
 
 
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+def _note(repairs: list[str], repair: str) -> None:
+    if repair not in repairs[-len(REPAIRS) :]:  # one call has no more than that
+        repairs.append(repair)
+
+
+def _too_large() -> BadReplyError:
+    return BadReplyError(f"the reply has more than {REPLY_LIMIT} characters; no more are read")
 
 
 def contains_text(value: Any, raw: str, needle: str) -> bool:
-    """Whether `needle` occurs, in any case, in the raw text or in any string or key of the parsed value, at any depth."""
+    """Whether `needle` occurs, in any case, in the raw text or in any string or key, at any depth, of the value read from it."""
     needle = needle.casefold()
-    if needle in raw.casefold():
+    if needle in (raw.lower() if raw.isascii() else raw.casefold()):
         return True
+    if "\\" not in raw:
+        return False  # each string of the value stands in the raw text as it is
     stack = [value]
     while stack:
         item = stack.pop()

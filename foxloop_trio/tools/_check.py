@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..actions import MAX_SAFE_INTEGER
 from ._explain import explain, json_fault
 from ._schema import Node, accept_schema
 
@@ -49,12 +50,26 @@ def _compiled(text: str) -> ArgsCheck:
     def problem(value: object) -> str | None:
         if type(value) is not dict:
             return f"arguments: must be an object, not {_kind(value)}"
-        if json_fault(value) is None and _accepts(validate, value):
+        if (_is_flat(value) or json_fault(value) is None) and _accepts(validate, value):
             return None
         path, reason = explain(rules, value) or ("arguments", "do not fit the schema")
         return f"{path}: {reason}"
 
     return problem
+
+
+def _is_flat(value: dict[Any, Any]) -> bool:
+    """Whether it is JSON at one glance, as most arguments are; a False says nothing."""
+    for key, inner in value.items():
+        kind = type(inner)
+        if type(key) is not str:
+            return False
+        if kind is int:
+            if not -MAX_SAFE_INTEGER <= inner <= MAX_SAFE_INTEGER:
+                return False
+        elif kind is not str and kind is not bool and inner is not None:
+            return False
+    return True
 
 
 def _accepts(validate: Callable[[object], object], value: object) -> bool:

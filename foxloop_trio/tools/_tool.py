@@ -44,11 +44,14 @@ class Tool:
     * `prepare`: `(args, ctx) -> args`, sync or async: the arguments that are judged, approved and run. It changes nothing outside.
     * `describe`: `(args, ctx) -> str`, sync or async: the action in words for the human who is asked.
     * `run`: async `(args, ctx) -> ToolOutput`, called only with what the gate allowed.
+    * `redact`: `(args) -> args`, pure and fast: the copy of the arguments that events and trail may hold. It gets them as the
+      planner wrote them, valid or not, and again as prepared. Every text and number that it takes out is masked in whatever the
+      run says later. When it raises, nothing of the arguments is shown, and the call is refused.
     * `environment`: what the tool acts on; asked to be ready before the planner is.
     * `human`: True when running the tool waits for a person, whose time is not work time.
 
     `parameters` is copied, so nobody who changes their dict later changes the tool. Validated when a registry is built, not
-    here; `redact` raises NotImplementedError for now.
+    here.
     """
 
     name: str
@@ -67,8 +70,6 @@ class Tool:
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "parameters", _own_copy(self.parameters))
-        if self.redact is not None:
-            raise NotImplementedError("Tool(redact=...) is not supported yet; leave it out")
 
     def args_problem(self, value: object) -> str | None:
         """None when `value` fits `parameters`, else ``path: reason`` for the planner. Compiled at the first call."""
@@ -144,6 +145,7 @@ def _validate_parts(tool: Tool) -> None:
     _need_callable(tool, "run")
     _need_callable(tool, "describe", optional=True)
     _need_callable(tool, "prepare", optional=True)
+    _need_callable(tool, "redact", optional=True)
     if tool.environment is not None and not callable(getattr(tool.environment, "ready", None)):
         raise BadToolError(
             f"tool {tool.name!r}: environment must have an async ready(), {type(tool.environment).__name__} has none"

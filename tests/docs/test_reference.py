@@ -7,14 +7,32 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import click
 import pytest
 
 from foxloop_trio import errors
 from foxloop_trio.cli._app import app
-from foxloop_trio.events import BLOCK_REASONS, RESULT_REASONS
+from foxloop_trio.events import (
+    BLOCK_REASONS,
+    LIMIT_NAMES,
+    RESULT_REASONS,
+    Aborted,
+    ApprovalNeeded,
+    Blocked,
+    Check,
+    Done,
+    GateDecision,
+    Outcome,
+    Plan,
+    ToolCall,
+    ToolResult,
+)
 from foxloop_trio.gate import DENY_REASONS, create_gate
-from foxloop_trio.loop import Budget, Loop
+from foxloop_trio.loop import Budget, Denials, Loop, Statistics
+from foxloop_trio.loop._repair import REPAIRS
+from foxloop_trio.ports import ChatReply, Usage
+from foxloop_trio.tools import ask_user_tool
 from foxloop_trio.trail import FAULT_REASONS
 from foxloop_trio.wire import ACT_OPERATIONS, ACT_REFUSALS, ERROR_CODES, ERROR_NUMBERS, METHODS
 
@@ -64,6 +82,7 @@ def test_the_names_page_lists_exactly_the_public_names(module: str) -> None:
     [
         ("events.md", "Block reasons", BLOCK_REASONS),
         ("events.md", "Result reasons", RESULT_REASONS),
+        ("events.md", "Limits", LIMIT_NAMES),
         ("gate.md", "Deny reasons", DENY_REASONS),
         ("trail.md", "Faults", FAULT_REASONS),
         ("wire.md", "Result of an act", (*ACT_REFUSALS, *ACT_OPERATIONS)),
@@ -73,6 +92,30 @@ def test_the_names_page_lists_exactly_the_public_names(module: str) -> None:
 def test_every_reason_is_in_its_table(page: str, title: str, expected: tuple[str, ...]) -> None:
     """Closed sets of strings are the contract that programs branch on."""
     assert set(expected) - section(page, title) == set()
+
+
+def test_the_table_of_repairs_is_the_list_of_repairs() -> None:
+    """Name by name, in the same words, and no others: what is not in it is not repaired."""
+    text = (REFERENCE / "events.md").read_text(encoding="utf-8")
+    match = re.search(r"^## Repairs$(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
+    assert match is not None
+    assert dict(re.findall(r"^\| `([\w-]+)` \| (.*) \|$", match[1], re.MULTILINE)) == dict(REPAIRS)
+
+
+@pytest.mark.parametrize(
+    "event", [Plan, ToolCall, GateDecision, ApprovalNeeded, ToolResult, Check, Done, Blocked, Aborted], ids=lambda event: event.type
+)
+def test_every_field_of_an_event_is_in_its_row(event: type) -> None:
+    """Besides `type` and `step`, which all have."""
+    text = (REFERENCE / "events.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| `{event.__name__}` \| .*$", text, re.MULTILINE)
+    assert {field.name for field in attrs.fields(event)} - {"step"} - set(re.findall(r"`(\w+)`", row)) == set()
+
+
+@pytest.mark.parametrize(("page", "kind"), [("events.md", Outcome), ("options.md", Statistics)])
+def test_every_field_of_what_a_run_tells_is_in_the_reference(page: str, kind: type) -> None:
+    """How it ended, and where it is now."""
+    assert {field.name for field in attrs.fields(kind)} - words(page) == set()
 
 
 def test_every_wire_method_is_in_the_reference() -> None:
@@ -113,7 +156,18 @@ def options_of(function: object) -> set[str]:
     return {name for name in inspect.signature(function).parameters if name != "self"}  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("title", "function"), [("`Loop`", Loop), ("`Budget`", Budget), ("`create_gate`", create_gate)])
+@pytest.mark.parametrize(
+    ("title", "function"),
+    [
+        ("`Loop`", Loop),
+        ("`Budget`", Budget),
+        ("`Denials`", Denials),
+        ("`ChatReply`", ChatReply),
+        ("`ChatReply`", Usage),
+        ("`ask_user_tool`", ask_user_tool),
+        ("`create_gate`", create_gate),
+    ],
+)
 def test_every_option_is_in_the_reference(title: str, function: object) -> None:
     """All of them keyword-only, each with a row."""
     assert options_of(function) - section("options.md", title) == set()

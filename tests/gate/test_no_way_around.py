@@ -162,7 +162,7 @@ def test_only_the_runner_runs_a_tool_and_only_with_a_permit() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("tool.run", "self.run", "effect.tool.run"):
                 found.add((file, where))
     runs = {(file, where) for file, where in found if where.split(".")[-1] != "complete"}
-    assert runs == {("loop/_runner.py", "LoopRun._run_tool.begin")}
+    assert runs == {("loop/_performing.py", "Performer._begin")}
     from foxloop_trio.loop._effects import RunTool
 
     assert inspect.signature(RunTool).parameters["permit"].default is inspect.Parameter.empty

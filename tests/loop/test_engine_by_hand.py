@@ -103,7 +103,7 @@ def test_one_allowed_call_asks_for_its_effects_in_the_order_of_the_protocol(part
     hand = Hand(parts, [SAVE], max_steps=1)
     hand.drive()
     assert kinds(hand) == [
-        "Note", "Turn", "Note", "AskPlanner", "Emit", "Emit", "Domain", "GateCheck", "Emit", "Turn", "RunTool", "ClosePermit",
+        "Note", "Turn", "Note", "AskPlanner", "Emit", "Emit", "GateCheck", "Emit", "Turn", "RunTool", "ClosePermit",
         "Emit", "Turn", "Emit",
     ]  # fmt: skip
 

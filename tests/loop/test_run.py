@@ -12,7 +12,7 @@ from foxloop_trio.actions import CheckResult, Deny, ToolOutput
 from foxloop_trio.errors import BusyError, Refuse
 from foxloop_trio.events import event_from_json, event_to_json
 from foxloop_trio.loop import Budget
-from foxloop_trio.planners import function_planner
+from foxloop_trio.planners import function_planner, scripted_planner
 from foxloop_trio.ports import ChatReply, Usage
 
 
@@ -407,20 +407,40 @@ async def test_a_tool_that_returns_garbage_is_a_failed_result_and_not_a_crash(pa
     "answer",
     [
         None, "text", {"content": "x"}, ChatReply(message="x"), ChatReply(message={"content": 5}),  # type: ignore[arg-type]
-        ChatReply(message={"content": None, "tool_calls": "x"}), ChatReply(message={"content": None, "tool_calls": [1]}),
-        ChatReply(message={"content": None, "tool_calls": [{"id": 1, "function": {"name": "a", "arguments": "{}"}}]}),
-        ChatReply(message={"content": None, "tool_calls": [{"id": "1", "function": {"name": "a", "arguments": {}}}]}),
-        ChatReply(message={"content": None, "tool_calls": [{"id": "1"}]}), ChatReply(message={"content": "x"}, provider=3),  # type: ignore[arg-type]
+        ChatReply(message={"content": None, "tool_calls": "x"}), ChatReply(message={"content": "x"}, provider=3),  # type: ignore[arg-type]
+        ChatReply(message={"content": "Do"}, finish_reason="length"),
     ],
 )  # fmt: skip
-async def test_a_reply_of_a_wrong_shape_is_a_model_error_and_the_run_still_stops_properly(parts: Any, answer: Any) -> None:
-    """GB-L6: INV-1 holds without exception."""
+async def test_a_reply_of_a_wrong_shape_gets_three_corrections_in_a_row_and_is_then_a_model_error(parts: Any, answer: Any) -> None:
+    """GB-L6 and ruling 11: INV-1 holds without exception, nothing is run, and the planner hears what is wrong."""
+    asked: list[list[Any]] = []
 
     async def plan(messages: Any, tools: Any) -> Any:
+        asked.append(list(messages))
         return answer
 
     events = await parts.Bench(planner=function_planner(plan)).run()
-    assert parts.told(events) == ["blocked model-error"]
+    assert parts.told(events) == ["plan", "plan", "plan", "plan", "blocked model-error"]
+    assert all(event.problem and event.calls == () for event in events[:-1])
+    assert [len(messages) for messages in asked] == [2, 4, 6, 8]
+    assert [message["role"] for message in asked[-1]] == ["system", *["user", "assistant"] * 3, "user"]
+    assert events[0].problem in asked[1][-1]["content"]
+
+
+async def test_one_good_reply_starts_the_count_of_corrections_anew(parts: Any) -> None:
+    """Ruling 11: in a row."""
+    bad = ChatReply(message={"content": 5})
+    good = [parts.reply(parts.call(text="a")), parts.FINISH]
+    script = scripted_planner(good)
+
+    async def plan(messages: Any, tools: Any) -> Any:
+        turns.append(len(turns))
+        return bad if turns[-1] not in (3, 7) else await script.chat(messages, tools=tools)
+
+    turns: list[int] = []
+    bench = parts.Bench(planner=function_planner(plan))
+    assert parts.told(await bench.run())[-1] == "done"
+    assert (len(turns), bench.notes) == (8, ["a"])
 
 
 async def test_a_planner_that_raises_is_a_model_error_without_a_retry(parts: Any) -> None:
@@ -608,7 +628,7 @@ async def test_the_tool_call_budget_counts_allowed_calls_and_is_tested_before_an
     gate = parts.StubGate("allow", "ask")
     bench = parts.Bench(*replies, gate=gate, budget=Budget(tool_calls=1), on_approval=approve)
     events = await bench.run()
-    assert (events[-1].reason, events[-1].message, asked) == ("budget", "tool calls: used 1 of 1", [])
+    assert (events[-1].reason, events[-1].message, asked) == ("budget", "tool_calls: used 1 of 1", [])
     assert bench.notes == ["a"]
 
 

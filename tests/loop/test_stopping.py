@@ -59,7 +59,7 @@ async def test_an_abort_cuts_every_wait_and_the_next_event_is_aborted(parts: Any
         await trio.sleep(3)
         run.abort()
     assert events[-1].type == "aborted"
-    assert trio.current_time() - run._started_at == 3.0
+    assert trio.current_time() - run._waits.started_at == 3.0
     assert stops(bench.sink) == ["loop.aborted"]
     assert bench.sink.data("loop.aborted")[0]["record"]["cause"] == "abort"
     assert run.outcome.status == "aborted"
@@ -193,8 +193,8 @@ async def test_a_stubborn_tool_is_waited_for_shown_and_named_when_it_ends(parts:
         await trio.sleep(20)
         assert events == []
         waiting = bench.last.statistics()
-        assert (waiting.waiting_for, waiting.waiting_since) == ("tool save_note", bench.last._started_at)
-    assert trio.current_time() - bench.last._started_at == 60.0
+        assert (waiting.waiting_for, waiting.waiting_since) == ("tool save_note", bench.last._waits.started_at)
+    assert trio.current_time() - bench.last._waits.started_at == 60.0
     assert events[-1].in_flight.effect.state == "done"
     assert bench.sink.kinds[-3:] == ["loop.late-tool", "loop.effect", "loop.aborted"]
     assert bench.sink.data("loop.late-tool")[0]["late_ms"] == 50_000
@@ -349,7 +349,7 @@ async def test_a_record_that_a_cancel_held_up_goes_out_before_the_stop_record(pa
         await bench.run()
     assert scope.cancelled_caught
     assert bench.sink.kinds[-2:] == ["loop.tool-result", "loop.aborted"]
-    assert trio.current_time() - bench.last._started_at == 3.0
+    assert trio.current_time() - bench.last._waits.started_at == 3.0
 
 
 async def test_a_cancel_that_holds_up_the_record_of_the_end_does_not_make_a_second_end(parts: Any, autojump_clock: Any) -> None:

@@ -134,10 +134,11 @@ def test_the_parts_are_looked_at_in_the_documented_order():
         assert word in text
 
 
-def test_redact_is_not_supported_yet():
-    """An option of a later release names itself."""
-    with pytest.raises(NotImplementedError, match="redact"):
-        a_tool(redact=lambda args: args)
+def test_redact_is_a_function_or_nothing():
+    """Like the tool's other functions."""
+    with pytest.raises(BadToolError, match="redact"):
+        define_tools([a_tool(redact="yes")])
+    define_tools([a_tool(redact=lambda args: args)])
 
 
 def test_args_problem_judges_by_the_tools_schema():

@@ -1,0 +1,563 @@
+"""One call of a reply, from its arguments to its result: refusals, preparation, the gate, a human, the tool (7.1 to 7.3).
+
+Part of the engine, and pure like it. `Calls` holds the state that calls change; `Engine` adds the cycle around them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NoReturn
+
+import attrs
+
+from .. import prompt
+from ..actions import (
+    Action,
+    Allow,
+    ApprovalRequest,
+    Ask,
+    CheckResult,
+    Decision,
+    Deny,
+    Effect,
+    Permit,
+    ToolContext,
+    ToolOutput,
+    copied,
+    decision_to_json,
+    unchecked,
+)
+from ..canonical import canonical_json
+from ..events import (
+    ApprovalNeeded,
+    Blocked,
+    BlockReason,
+    GateDecision,
+    LimitName,
+    LoopEvent,
+    PlannedCall,
+    ResultReason,
+    StopEvent,
+    ToolCall,
+    ToolResult,
+)
+from ..tools import Tool
+from ._budget import Budget
+from ._denials import Denials
+from ._effects import (
+    NOTHING,
+    AskHuman,
+    ClosePermit,
+    Describe,
+    Domain,
+    Emit,
+    GateCheck,
+    GateRedeem,
+    LimitReached,
+    Note,
+    Prepare,
+    Raised,
+    Redact,
+    Retry,
+    RunTool,
+    SettleCall,
+    StepRaised,
+    Steps,
+    ToolEnd,
+    Turn,
+    perform,
+)
+from ._history import History
+from ._redaction import Masks, withheld
+from ._repeats import RepeatTracker
+from ._reply import ARGUMENT_DEPTH, NOT_JSON, ReadCall, contains_text
+
+FAILURE_LIMIT: Final = 3
+"""Failed results in a row that end a run (loop specification 11.3)."""
+REJUDGE_LIMIT: Final = 3
+"""How often a permit that lapsed while it was held is asked for anew before the run gives up. Ours: it only has to be finite."""
+DETAIL_LIMIT: Final = 2000
+"""Characters of `detail` and of a description (GB-L17)."""
+SUMMARY_LIMIT: Final = prompt.LIMITS["summary"]
+
+PERMIT_WORDS: Final = "the gate's leave for this call lapsed while it was waiting to start"
+EXPIRED_WORDS: Final[Mapping[LimitName, str]] = {
+    "expires_at": "nobody answered before the request expired",
+    "approval_seconds": "nobody answered within the budget's approval_seconds",
+}
+
+
+@attrs.frozen(kw_only=True)
+class Setup:
+    """Everything that one run of the engine depends on; the rest comes as answers."""
+
+    goal: str
+    run_id: str
+    nonce: str
+    tools: Mapping[str, Tool]
+    max_steps: int
+    max_calls_per_turn: int
+    budget: Budget
+    can_ask: bool
+    has_check: bool
+    recorded: bool
+    cancel_grace: float
+    start_record: Mapping[str, Any]
+    denials: Denials | None = None
+    first_read: Tool | None = None
+    has_settle: bool = False
+
+
+@attrs.define
+class Call:
+    """One call on its way: what the planner wrote, what it means, and what events and trail may show of it."""
+
+    planned: PlannedCall
+    args: Any
+    """The parsed arguments; NOT_JSON when they are none."""
+    tool: Tool | None
+    shown: Any
+    """The arguments for events and trail: these, or what `redact` made of them, or the raw text when it is not JSON."""
+    in_history: bool = True
+    """Whether the assistant message holds it, so that the planner must get an answer to it."""
+
+    @property
+    def key(self) -> str:
+        """The canonical arguments, by which calls are the same, however they are spaced and ordered."""
+        return self.planned.args if self.args is NOT_JSON else canonical_json(self.args, max_depth=ARGUMENT_DEPTH)
+
+
+@attrs.define
+class OpenCall:
+    """The call that holds a permit now, and the action that the permit allows."""
+
+    call: PlannedCall
+    permit: Permit
+    allowed: Action
+    started: bool = False
+
+
+@attrs.define(kw_only=True)
+class Ran:
+    """What came of a call: the words for the planner, and why it is not ok when it is not."""
+
+    output: ToolOutput
+    reason: ResultReason | None = None
+    detail: str | None = None
+    effect: Effect | None = None
+
+
+def failed(reason: ResultReason, summary: str, *, detail: str | None = None, effect: Effect | None = None) -> Ran:
+    """A failed result in our own words; the detail goes along as outside text."""
+    return Ran(output=ToolOutput(ok=False, summary=summary, untrusted=detail), reason=reason, detail=detail, effect=effect)
+
+
+# Built in every step, from parts that are known to be right.
+_action = unchecked(Action)
+_context = unchecked(ToolContext)
+_tool_call = unchecked(ToolCall)
+_gate_decision = unchecked(GateDecision)
+_tool_result = unchecked(ToolResult)
+
+
+class Ended(Exception):
+    """The run stops with this event; raised inside the engine only."""
+
+    def __init__(self, event: StopEvent) -> None:
+        self.event = event
+
+
+CallEnd = Literal["go-on", "end-batch", "over-budget"]
+
+
+class Calls:
+    """The state of a run that its calls change, and how one call changes it."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self.step = 0
+        self.tool_runs = 0
+        self.masks = Masks(setup.tools)
+        self._failures = 0
+        self._denials = 0
+        self._last_check: CheckResult | None = None
+        self._repeats = RepeatTracker()
+        self._in_doubt: dict[tuple[str, str], str] = {}
+        self._open: OpenCall | None = None
+        self._results: list[SettleCall] = []
+        self._all_ran = True
+        system = prompt.planner_prompt(max_calls_per_turn=setup.max_calls_per_turn, denials=setup.denials is not None)
+        self._history = History(setup.nonce, system=system, goal=prompt.goal_message(setup.goal, setup.nonce))
+
+    # What is said
+
+    def _say(self, event: LoopEvent, record: Mapping[str, Any] = NOTHING) -> Emit:
+        """The effect that says an event, with what `redact` hides masked in it."""
+        if self.masks:
+            return Emit(self.masks.value(event), self.masks.record(record))
+        return Emit(event, record)
+
+    def _call(self, read: ReadCall) -> Call:
+        """A call as read. Before it is put on record, `redact` has its word on what may be shown of it."""
+        tool = self._setup.tools.get(read.planned.name)
+        return Call(read.planned, read.args, tool, read.planned.args if read.args is NOT_JSON else read.args)
+
+    def _redacted(self, tool: Tool, args: Any, raw: str) -> Steps[Any]:
+        """What may be shown of arguments; only their length when `redact` cannot say, or they are not JSON (ruling 13)."""
+        shown: Any = withheld(len(raw))
+        try:
+            if isinstance(args, dict):
+                shown = yield from perform(Redact(tool, copied(args)))
+        except StepRaised:
+            pass
+        self.masks.hide(raw if args is NOT_JSON else args, shown)
+        return shown
+
+    # One call
+
+    def _examine(self, call: Call) -> Steps[CallEnd]:
+        """One call from its arguments to its result, in the order of 7.1."""
+        planned, tool = call.planned, call.tool
+        circle = self._repeats.hit(planned.name, call.args, planned.args, read=tool is not None and tool.scope == "read")
+        if circle is not None:
+            self._block("repeated-call", circle)
+        refusal = self._refusal(call)
+        event = _tool_call(step=self.step, id=planned.id, name=planned.name, args=copied(call.shown))
+        yield from perform(self._say(event, self._call_record(call, refusal) if self._setup.recorded else NOTHING))
+        if refusal is not None:
+            return (yield from self._conclude(call, failed(*refusal)))
+        assert tool is not None
+        try:
+            action, shown = yield from self._action(call, tool)
+        except StepRaised as fault:
+            return (yield from self._conclude(call, self._raised("invalid-args", fault.answer, prompt.NOT_PREPARED)))
+        if self._tool_calls_spent():
+            # Every call gets an answer, so this one and the rest of the reply are skipped before the run stops (ruling 46).
+            yield from self._skip(call, prompt.SKIPPED_OVER_BUDGET)
+            return "over-budget"
+        leave = yield from self._leave(planned, tool, action, shown)
+        if isinstance(leave, Deny):
+            return (yield from self._learn(call, leave))
+        ran = yield from self._execute(call, tool, leave)
+        end = yield from self._conclude(call, ran)
+        return "end-batch" if tool.scope in ("submit", "pay") or ran.output.stop_batch else end
+
+    def _refusal(self, call: Call) -> tuple[ResultReason, str] | None:
+        """Why this call cannot go to the gate, as reason and words; None when it can (steps 5 to 7, ruling 7)."""
+        planned, tool, args = call.planned, call.tool, call.args
+        if contains_text(args, planned.args, self._setup.nonce):
+            return "invalid-args", prompt.COPIED_MARKER
+        if tool is None:
+            return "unknown-tool", prompt.unknown_tool(planned.name, [*self._setup.tools, prompt.FINISH])
+        problem = tool.args_problem(planned.args if args is NOT_JSON else args)
+        if problem is not None:
+            return "invalid-args", problem
+        if self._in_doubt and (planned.name, call.key) in self._in_doubt:
+            return "in-doubt", prompt.IN_DOUBT
+        return None
+
+    def _action(self, call: Call, tool: Tool) -> Steps[tuple[Action, Any]]:
+        """What is to be judged: the prepared arguments and the host they concern (steps 8 and 9); and the arguments to show."""
+        args, shown = call.args, call.shown
+        if tool.prepare is not None:
+            args = yield from perform(Prepare(tool, copied(args), self._context()))
+        # A fixed host is nothing to be done, so it is no effect.
+        domain = tool.domain if isinstance(tool.domain, str) else (yield from self._domain(tool, args))
+        if tool.redact is None:
+            shown = args
+        else:
+            if tool.prepare is not None:
+                shown = yield from self._redacted(tool, args, "")
+            if isinstance(shown, str):
+                raise StepRaised(Raised("the tool's redact did not say what of the arguments may be shown", "Redact"))
+        return _action(tool=call.planned.name, args=args, domain=domain, scope=tool.scope), shown
+
+    def _domain(self, tool: Tool, args: Any) -> Steps[str]:
+        return (yield from perform(Domain(tool, copied(args), self._context())))
+
+    def _context(self, domain: str | None = None, permit: Permit | None = None) -> ToolContext:
+        """A context of its own for each function of a tool: what `prepare` may report does not speak for `run`."""
+        setup = self._setup
+        return _context(
+            run_id=setup.run_id, step=self.step, goal=setup.goal, domain=domain, permit=permit, cancel_grace=setup.cancel_grace
+        )
+
+    def _tool_calls_spent(self) -> bool:
+        limit = self._setup.budget.tool_calls
+        return limit is not None and self.tool_runs >= limit
+
+    # The gate and the human
+
+    def _leave(self, call: PlannedCall, tool: Tool, action: Action, shown: Any) -> Steps[OpenCall | Deny]:
+        """The gate's leave for the action, a human's included; or the denial that the planner may learn from.
+
+        A leave that lapsed in waiting is asked for anew.
+        """
+        for _ in range(REJUDGE_LIMIT):
+            decision = yield from self._judged(call, GateCheck(action), "check", action, shown)
+            if type(decision) is not Allow:
+                if isinstance(decision, Deny) and (yield from self._may_learn(decision)):
+                    return decision
+                if isinstance(decision, Ask):
+                    decision = yield from self._approved(call, tool, action, decision, shown)
+                if isinstance(decision, Deny):
+                    self._block("gate-deny", f"{decision.reason}: {decision.message}")
+            self._denials = 0
+            opened = self._open
+            assert opened is not None
+            if (yield from self._turn(Turn("tool", opened.permit))):
+                return opened
+            yield from perform(ClosePermit(opened.permit, "release"))
+            self._open = None
+        self._block("gate-deny", f"expired: {PERMIT_WORDS}")
+
+    def _may_learn(self, denial: Deny) -> Steps[bool]:
+        """Whether the planner may try another way after this denial of a check (section 10)."""
+        if self._setup.denials is None:
+            return False
+        try:
+            retry = yield from perform(Retry(denial.reason))
+        except StepRaised:
+            return False
+        if not retry:
+            return False
+        self._denials += 1
+        if self._denials >= self._setup.denials.limit:
+            self._block("gate-deny", f"{denial.reason}: {denial.message} ({self._denials} denials in a row)")
+        return True
+
+    def _learn(self, call: Call, denial: Deny) -> Steps[CallEnd]:
+        """A denial as a failed result: it ends the batch, and counts as a denial only."""
+        self._all_ran = False
+        return (yield from self._conclude(call, failed("gate-deny", prompt.denied(denial.reason, denial.message)), counted=False))
+
+    def _judged(
+        self, call: PlannedCall, ask: GateCheck | GateRedeem, via: Literal["check", "redeem"], action: Action, shown: Any
+    ) -> Steps[Decision]:
+        """One answer of the gate, recorded and shown before anything is done about it. An allowed call is open from here on."""
+        try:
+            decision = yield from perform(ask)
+        except StepRaised as fault:
+            self._block("gate-error", fault.answer.message)
+        reason: str | None = None
+        record: Mapping[str, Any] = decision_to_json(decision) if self._setup.recorded else NOTHING
+        if isinstance(decision, Allow):
+            self._open = OpenCall(call, decision.permit, decision.permit.action)
+            if record:
+                record = {**record, "allowed": _allowed_record(self._open.allowed, action, shown)}
+        elif isinstance(decision, Deny):
+            reason = decision.reason
+        event = _gate_decision(
+            step=self.step,
+            id=call.id,
+            via=via,
+            decision=decision.decision,
+            action=_with_args(action, copied(shown)),
+            reason=reason,
+        )
+        yield from perform(self._say(event, record))
+        return decision
+
+    def _approved(self, call: PlannedCall, tool: Tool, action: Action, asked: Ask, shown: Any) -> Steps[Decision]:
+        """A human's answer and what the gate makes of it (7.3). The human sees the very action; events may show less of it."""
+        if not self._setup.can_ask:
+            self._block("approval-unavailable", "the gate asks for a human, and the loop has no on_approval")
+        if asked.request_id is None:
+            self._block("approval-error", "the gate asked without storing a request, so nobody can approve it")
+        detail: str | None = None
+        try:
+            yield from self._turn(Turn("approval", expires_at=asked.expires_at))
+            if tool.describe is not None:
+                described = yield from perform(Describe(tool, copied(action.args), self._context(action.domain)))
+                detail = described[:DETAIL_LIMIT]
+            event = ApprovalNeeded(
+                step=self.step,
+                id=call.id,
+                request_id=asked.request_id,
+                action=_with_args(action, copied(shown)),
+                expires_at=asked.expires_at,
+                detail=detail,
+            )
+            yield from perform(self._say(event))  # a text that was cut in the middle of a secret is masked too, at its end
+            request = ApprovalRequest(
+                step=self.step,
+                call_id=call.id,
+                request_id=asked.request_id,
+                action=action.copy(),
+                expires_at=asked.expires_at,
+                detail=detail,
+            )
+            token = yield from perform(AskHuman(request))
+        except StepRaised as fault:
+            self._block("approval-error", fault.answer.message)
+        except LimitReached as limit:
+            words = EXPIRED_WORDS.get(limit.answer.which)
+            if words is None:
+                raise
+            self._block("approval-expired", words, limit=limit.answer.which)
+        if not isinstance(token, str) or not token:
+            self._block("approval-denied", "the human did not approve this action")
+        decision = yield from self._judged(call, GateRedeem(token, action), "redeem", action, shown)
+        if isinstance(decision, Ask):
+            self._block("gate-deny", "ask: the gate asked again when the approval was redeemed")
+        return decision
+
+    # The tool
+
+    def _execute(self, call: Call, tool: Tool, opened: OpenCall) -> Steps[Ran]:
+        """Run what was allowed, with the arguments inside the permit (steps 16 to 20)."""
+        self.tool_runs += 1
+        allowed, permit = opened.allowed, opened.permit
+        if allowed.tool != tool.name:
+            self._block("gate-mismatch", f"the gate allowed {allowed.tool!r} when it was asked about {tool.name!r}")
+        opened.started = True
+        args: Any = allowed.args  # parsed from the permit, and nobody else's
+        try:
+            end = yield from perform(RunTool(call.planned.id, tool, args, self._context(allowed.domain, permit)))
+        except StepRaised as fault:
+            ended = fault.answer.tool or ToolEnd()
+            ran = self._raised("tool-error", fault.answer, prompt.TOOL_RAISED)
+        except LimitReached as limit:
+            if limit.answer.which not in ("tool_seconds", "approval_seconds"):
+                raise
+            ended = limit.answer.tool or ToolEnd()
+            ended.effect = ended.effect or Effect(state="unknown")
+            yield from perform(self._note("loop.effect", self._effect_note(call.planned, ended.effect, ended)))
+            ran = self._timed_out(tool, limit.answer.which, ended.effect)
+        else:
+            ended, output = end, end.output
+            assert output is not None
+            ran = Ran(output=output, reason=None if output.ok else "failed", effect=end.effect)
+            if tool.scope == "read" and output.ok:
+                self._looked(allowed.domain, output)
+        self._open = None
+        effect = ended.effect
+        # What it spent stays spent, unless it said that it did nothing.
+        yield from perform(ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle"))
+        if effect is not None and effect.state in ("partial", "unknown") and tool.scope != "read" and not ran.output.ok:
+            self._in_doubt[call.planned.name, call.key] = allowed.domain
+        return ran
+
+    def _timed_out(self, tool: Tool, which: LimitName, effect: Effect) -> Ran:
+        """The tool was cut at its limit (ruling 7)."""
+        seconds = self._setup.budget.limit(which)
+        return failed("timeout", prompt.timed_out(seconds or 0, asked=tool.human), effect=effect)
+
+    def _looked(self, domain: str, output: ToolOutput) -> None:
+        """A fresh look at a page: calls in doubt there may be tried again, and a repeated look is judged by what it saw."""
+        if self._in_doubt:
+            self._in_doubt = {key: where for key, where in self._in_doubt.items() if where != domain}
+        self._repeats.saw(f"{output.summary}\0{output.untrusted or ''}")
+
+    def _raised(self, reason: ResultReason, fault: Raised, words: str) -> Ran:
+        """A failed result for something that raised: a `Refuse` speaks in trusted words, anything else only as outside text."""
+        effect = fault.tool.effect if fault.tool is not None else None
+        if fault.refused:
+            return failed(reason, fault.message, effect=effect)
+        return failed(reason, words, detail=fault.message, effect=effect)
+
+    # Results
+
+    def _conclude(self, call: Call, ran: Ran, *, counted: bool = True) -> Steps[CallEnd]:
+        """The planner learns the result, the consumer sees it, and it counts (steps 20 and 21)."""
+        output = ran.output
+        self._last_check = output.check
+        if self._setup.has_settle:
+            self._results.append(_settle_call(call, output))
+        yield from self._show(call, ran)
+        if counted:
+            self._failures = 0 if output.ok else self._failures + 1
+            if self._failures >= FAILURE_LIMIT:
+                self._block("repeated-failure", f"{self._failures} failed results in a row")
+        return "go-on" if output.ok else "end-batch"
+
+    def _skip(self, call: Call, why: str) -> Steps[None]:
+        """A call that is not run because its batch has ended: answered and shown, counted nowhere."""
+        self._all_ran = False
+        yield from self._show(call, failed("skipped", why))
+
+    def _show(self, call: Call, ran: Ran, *, told: bool = True) -> Steps[None]:
+        """The result as the consumer sees it; and, when `told`, as the planner will read it."""
+        output, planned = ran.output, call.planned
+        shown = self._history.add_result(planned, output) if told and call.in_history else ""
+        if shown and self.masks and self._setup.recorded:
+            shown = self._history.result_text(planned, self._masked(output))
+        event = _tool_result(
+            step=self.step,
+            id=planned.id,
+            name=planned.name,
+            ok=output.ok,
+            summary=self.masks.text(output.summary)[:SUMMARY_LIMIT],
+            reason=ran.reason,
+            detail=self.masks.text(ran.detail)[:DETAIL_LIMIT] if ran.detail is not None else None,
+            data=output.data,
+        )
+        yield from perform(self._say(event, _result_record(output, shown, ran.effect) if self._setup.recorded else NOTHING))
+
+    def _masked(self, output: ToolOutput) -> ToolOutput:
+        """Masked before anything is cut: half a secret at a cut would no longer be found."""
+        untrusted = self.masks.text(output.untrusted) if output.untrusted is not None else None
+        return ToolOutput(ok=output.ok, summary=self.masks.text(output.summary), untrusted=untrusted)
+
+    # Shared with the cycle
+
+    def _turn(self, turn: Turn) -> Steps[bool]:
+        """Ask whether the next thing may begin; a peer that is gone for good ends the run."""
+        try:
+            return (yield from perform(turn))
+        except StepRaised as fault:
+            self._block("browser-lost", fault.answer.message)
+
+    def _block(self, reason: BlockReason, message: str, *, limit: LimitName | None = None) -> NoReturn:
+        raise Ended(Blocked(step=self.step, reason=reason, message=message, limit=limit))
+
+    def _note(self, kind: str, data: Mapping[str, Any]) -> Note:
+        """A note whose loss changes nothing, with what `redact` hides masked in it."""
+        return Note(kind, self.masks.record(data), essential=False)
+
+    def _effect_note(self, call: PlannedCall, effect: Effect, end: ToolEnd) -> dict[str, Any]:
+        data: dict[str, Any] = {"step": self.step, "id": call.id, "name": call.name, **effect.to_json()}
+        if end.output is not None:
+            data["late"] = {"ok": end.output.ok, "summary": end.output.summary[:SUMMARY_LIMIT]}
+        if end.error is not None:
+            data["error"] = end.error
+        return data
+
+    def _call_record(self, call: Call, refusal: tuple[ResultReason, str] | None) -> dict[str, Any]:
+        """For the trail: a digest of the arguments that needs the run's nonce to be recomputed, and what we made of them."""
+        digest = hmac.digest(self._setup.nonce.encode(), call.key.encode("utf-8", "surrogatepass"), "sha256").hex()
+        return {"args_digest": digest, "verdict": "ok" if refusal is None else refusal[0]}
+
+
+def goal_digest(goal: str, nonce: str) -> str:
+    """Tells later whether a goal is the one of the run, to those who know the run's nonce."""
+    return hmac.digest(nonce.encode(), goal.encode("utf-8", "surrogatepass"), hashlib.sha256).hex()
+
+
+def _with_args(action: Action, args: Any) -> Action:
+    return _action(tool=action.tool, args=args, domain=action.domain, scope=action.scope, amount=action.amount)
+
+
+def _allowed_record(allowed: Action, judged: Action, shown: Any) -> dict[str, Any]:
+    """What the gate allowed, for the trail: with its own arguments when nothing is hidden, else with what may be shown of them."""
+    if shown is not judged.args:
+        allowed = _with_args(allowed, shown if allowed.args == judged.args else {"withheld": True})
+    return allowed.to_json()
+
+
+def _result_record(output: ToolOutput, shown: str, effect: Effect | None) -> dict[str, Any]:
+    record: dict[str, Any] = {"shown": shown}
+    if output.check is not None:
+        record["check"] = output.check.to_json()
+    if output.stop_batch:
+        record["stop_batch"] = True
+    if effect is not None:
+        record["effect"] = effect.to_json()
+    return record
+
+
+def _settle_call(call: Call, output: ToolOutput) -> SettleCall:
+    args = call.planned.args if call.args is NOT_JSON else copied(call.args)
+    return SettleCall(name=call.planned.name, args=args, ok=output.ok, summary=output.summary, data=output.data, check=output.check)

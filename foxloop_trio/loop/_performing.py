@@ -1,0 +1,387 @@
+"""From an effect to its answer: the only place that calls planner, gate, tools, hooks and the human.
+
+Who may cut what:
+
+* planner, tool, gate, human, prepare, domain, describe, check, settle: an abort, their own limit, the run's seconds, the caller;
+* writing the trail: see `_recording`;
+* closing a permit: nobody; it is bounded by the gate.
+
+Whatever a port raises becomes an answer; Cancelled passes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import attrs
+import trio
+
+from ..actions import Allow, Ask, CheckResult, Deny, Effect, Permit, ToolOutput, copied
+from ..actions._run import acting_for_run
+from ..canonical import canonical_json
+from ..ports import Approver, Environment, Gate, Planner, TrailSink, WallClock
+from ._budget import Budget
+from ._effects import (
+    OK,
+    YES,
+    Answer,
+    AskHuman,
+    AskPlanner,
+    CheckInput,
+    ClosePermit,
+    Describe,
+    Domain,
+    EngineEffect,
+    GateCheck,
+    GateRedeem,
+    Limit,
+    Note,
+    Ok,
+    Prepare,
+    Redact,
+    Retry,
+    RunCheck,
+    RunTool,
+    SettleInput,
+    Stop,
+    ToolEnd,
+    Turn,
+)
+from ._engine import Engine
+from ._race import Race
+from ._recording import Recorder
+from ._reply import ARGUMENT_DEPTH
+from ._waits import STEP_SECONDS, Waited, WaitLimit, Waits, called
+from ._words import raised
+
+FRESH_SECONDS: Final = 1.0
+"""A permit held for longer than this is asked whether it is still valid before its tool starts. Short against any change that a
+person makes by hand, long against the loop's own work, so that the question costs nothing in a run that is not held up."""
+
+SettleHook = Callable[[SettleInput], Awaitable[str | None]]
+CompletionCheck = Callable[[CheckInput], CheckResult | Awaitable[CheckResult]]
+
+
+@attrs.frozen(kw_only=True)
+class Ports:
+    """What a run talks to."""
+
+    planner: Planner
+    gate: Gate
+    definitions: list[dict[str, Any]]
+    on_approval: Approver | None
+    trail: TrailSink | None
+    check: CompletionCheck | None
+    settle: SettleHook | None
+    retry: Callable[[str], object] | None
+    environments: tuple[Environment, ...]
+    wall_clock: WallClock
+    budget: Budget
+    cancel_grace: float
+    trail_timeout: float
+
+
+class Performer:
+    """Performs the effects of one run."""
+
+    def __init__(self, ports: Ports, engine: Engine, waits: Waits, recorder: Recorder) -> None:
+        self._ports = ports
+        self._engine = engine
+        self._run_id = engine.run_id
+        self._waits = waits
+        self._recorder = recorder
+        self._chat = partial(ports.planner.chat, tools=ports.definitions)
+        self._planner_seconds = _seconds(ports.budget.planner_seconds)
+        self._tool_seconds = _seconds(ports.budget.tool_seconds)
+        self._approval_seconds = _seconds(ports.budget.approval_seconds)
+        self._judged_at = 0.0
+        self._rested = False
+        self._tool_began = False
+        self.handlers: dict[type[EngineEffect[Any]], Callable[[Any], Awaitable[Answer]]] = {
+            Turn: self._turn,
+            AskPlanner: self._ask_planner,
+            Redact: self._redact,
+            Prepare: self._prepare,
+            Domain: self._domain,
+            GateCheck: self._gate_check,
+            GateRedeem: self._gate_redeem,
+            Retry: self._retry,
+            Describe: self._describe,
+            AskHuman: self._ask_human,
+            RunTool: self._run_tool,
+            RunCheck: self._run_check,
+            ClosePermit: self._close_permit,
+            Note: self._note,
+        }
+
+    async def perform(self, effect: EngineEffect[Any]) -> Answer:
+        """One effect to its answer."""
+        return await self.handlers[type(effect)](effect)
+
+    # May it begin?
+
+    async def _turn(self, turn: Turn) -> Answer:
+        """A checkpoint, so that an abort or a cancel that is pending is seen before and not after.
+
+        It is a full one before a tool, and before a planner when nothing has given other tasks their turn since the last step.
+        """
+        waits = self._waits
+        if turn.kind == "tool" or not self._rested:
+            await trio.lowlevel.checkpoint()
+        else:
+            await trio.lowlevel.checkpoint_if_cancelled()
+        self._rested = turn.kind == "tool"
+        if waits.paused:
+            cut = await self._while_paused(turn)
+            if cut is not None:
+                return cut
+        if turn.kind == "planner":
+            for environment in self._ports.environments:
+                waited = await self._wait_step("browser", environment.ready)
+                if waited.fault is not None and waited.cut is None:
+                    return raised(waited.fault)
+        if waits.aborted:
+            return Stop("abort")
+        if waits.out_of_time():
+            return Limit("seconds")
+        if turn.permit is not None and trio.current_time() - self._judged_at > FRESH_SECONDS:
+            waited = await self._wait_step("gate", turn.permit.valid)
+            if waited.cut is not None:
+                return waited.cut
+            return Ok(waited.value is True)  # a gate that cannot tell is asked anew, and then says what is wrong
+        return YES
+
+    async def _while_paused(self, turn: Turn) -> Answer | None:
+        """Wait until the run goes on; an abort, the request's expiry, or the loss of an environment ends the wait too."""
+        left = math.inf if turn.expires_at is None else max(0.0, turn.expires_at - self._ports.wall_clock())
+        waited = await self._waits.wait("pause", "expires_at", left, self._unpaused_or_lost, human=True)
+        if waited.cut is not None:
+            return waited.cut
+        return raised(waited.fault) if waited.fault is not None else None
+
+    async def _unpaused_or_lost(self) -> None:
+        async with trio.open_nursery() as nursery:
+
+            async def watch(wait_lost: Callable[[], Awaitable[object]]) -> None:
+                await wait_lost()
+                nursery.cancel_scope.cancel()
+
+            for environment in self._ports.environments:
+                wait_lost = getattr(environment, "wait_lost", None)
+                if wait_lost is not None:
+                    nursery.start_soon(watch, wait_lost)
+            await self._waits.until_unpaused()
+            nursery.cancel_scope.cancel()
+        for environment in self._ports.environments:
+            await environment.ready()  # raises what the loss is
+
+    # The planner
+
+    async def _ask_planner(self, effect: AskPlanner) -> Answer:
+        if effect.settle is None:
+            waited = await self._waits.wait("planner", "planner_seconds", self._planner_seconds, self._chat, effect.messages)
+            return _answer(waited)
+        race = Race(self._ports, effect)
+        waited = await self._waits.wait("planner", "planner_seconds", self._planner_seconds, race.run)
+        if race.settle_fault is not None:
+            error = self._engine.masks.text(raised(race.settle_fault).message)
+            await self._recorder.record(Note("loop.settle-error", {"step": self._engine.step, "error": error}, essential=False))
+        return _answer(waited)
+
+    # The tool's own functions
+
+    async def _redact(self, effect: Redact) -> Answer:
+        """Called before the first record of a call, so nothing is awaited here: what is async cannot have its word in time."""
+        assert effect.tool.redact is not None
+        try:
+            shown = called(effect.tool.redact, effect.args)
+            if not isinstance(shown, dict):
+                raise TypeError(f"redact answered {type(shown).__name__}, not a dict")
+            return Ok(copied(shown))
+        except Exception as fault:
+            return raised(fault)
+
+    async def _prepare(self, effect: Prepare) -> Answer:
+        answer = await self._hook(f"prepare of {effect.tool.name}", Mapping, effect.tool.prepare, effect.args, effect.ctx)
+        if not isinstance(answer, Ok):
+            return answer
+        try:
+            prepared = dict(answer.value)
+            canonical_json(prepared, max_depth=ARGUMENT_DEPTH)  # what no gate could judge and no trail hold is refused here
+            # A copy: what a tool's own code still holds and changes must not change what was judged.
+            return Ok(copied(prepared))
+        except Exception as fault:
+            return raised(fault)
+
+    async def _domain(self, effect: Domain) -> Answer:
+        answer = await self._hook(f"domain of {effect.tool.name}", str, effect.tool.domain, effect.args, effect.ctx)
+        return (
+            Ok(str.__str__(answer.value)) if isinstance(answer, Ok) else answer
+        )  # a plain host name, also for a member of an enum
+
+    async def _describe(self, effect: Describe) -> Answer:
+        answer = await self._hook(f"describe of {effect.tool.name}", object, effect.tool.describe, effect.args, effect.ctx)
+        if not isinstance(answer, Ok):
+            return answer
+        try:
+            return Ok(str(answer.value))
+        except Exception as fault:
+            return raised(fault)
+
+    async def _run_check(self, effect: RunCheck) -> Answer:
+        return await self._hook("check", CheckResult, self._ports.check, effect.input)
+
+    async def _retry(self, effect: Retry) -> Answer:
+        answer = await self._hook("denials.retry", object, self._ports.retry, effect.reason)
+        try:
+            return Ok(bool(answer.value)) if isinstance(answer, Ok) else answer
+        except Exception as fault:
+            return raised(fault)
+
+    async def _hook(self, name: str, promised: Any, hook: Any, *args: Any) -> Answer:
+        """Call something that may be sync or async; a scope is only worth its price when there is something to await."""
+        try:
+            value = called(hook, *args)
+        except Exception as fault:
+            return raised(fault)
+        if inspect.isawaitable(value):
+            waited = await self._wait_step(name, _itself, value)
+            if not waited.returned or waited.cut is not None or waited.fault is not None:
+                return _answer(waited)
+            value = waited.value
+        if not isinstance(value, promised):
+            return raised(TypeError(f"{name.split(' ')[0]} answered {type(value).__name__}, not {promised.__name__}"))
+        return Ok(value)
+
+    def _wait_step(self, name: str, fn: Callable[..., Awaitable[Any]], *args: Any) -> Awaitable[Waited]:
+        return self._waits.wait(name, "step_seconds", STEP_SECONDS, fn, *args)
+
+    # The gate and the human
+
+    async def _gate_check(self, effect: GateCheck) -> Answer:
+        check: Callable[..., Awaitable[Any]] = self._ports.gate.check
+        if not effect.store_request:
+            check = partial(check, store_request=False)
+        return await self._judged(check, effect.action)
+
+    async def _gate_redeem(self, effect: GateRedeem) -> Answer:
+        return await self._judged(self._ports.gate.redeem, effect.token, effect.action)
+
+    async def _judged(self, ask: Callable[..., Awaitable[Any]], *args: Any) -> Answer:
+        """A decision, or why there is none. Leave that came too late is given back; the use stays counted."""
+        with acting_for_run(self._run_id):  # so that what a grant allows per run is counted per run
+            waited = await self._waits.wait("gate", "step_seconds", STEP_SECONDS, ask, *args)
+        self._judged_at = trio.current_time()
+        decision = waited.value
+        if waited.cut is None and waited.fault is None:
+            if type(decision) is Allow:
+                return (
+                    Ok(decision) if decision.permit.alive else raised(ValueError("the gate gave a permit that is closed already"))
+                )
+            if type(decision) is Ask or type(decision) is Deny:
+                return Ok(decision)
+            return raised(TypeError(f"the gate answered {type(decision).__name__}, not Allow, Ask or Deny"))
+        if isinstance(decision, Allow):
+            await self._close(decision.permit, "release")
+        return _answer(waited)
+
+    async def _ask_human(self, effect: AskHuman) -> Answer:
+        approve = self._ports.on_approval
+        assert approve is not None
+        left = effect.request.expires_at - self._ports.wall_clock()
+        if left <= 0:
+            return Limit("expires_at")  # it expired while the consumer held the event: nobody is asked
+        limit: WaitLimit = "expires_at"
+        if self._approval_seconds < left:
+            limit, left = "approval_seconds", self._approval_seconds
+        return _answer(await self._waits.wait("human", limit, left, approve, effect.request, human=True))
+
+    async def _close_permit(self, effect: ClosePermit) -> Answer:
+        await self._close(effect.permit, effect.how)
+        return OK
+
+    async def _close(self, permit: Permit, how: str) -> None:
+        """Close a permit. Books that raise change nothing about what was done, so it is noted and the run goes on to its record."""
+        try:
+            await (permit.settle() if how == "settle" else permit.release())
+        except Exception as fault:
+            error = self._engine.masks.text(raised(fault).message)
+            data = {"step": self._engine.step, "permit": permit.id, "how": how, "error": error}
+            await self._recorder.record(Note("loop.permit-error", data, essential=False))
+
+    # The tool
+
+    async def _run_tool(self, effect: RunTool) -> Answer:
+        """Run what was allowed; the answer says what is known of the effect."""
+        tool = effect.tool
+        limit: WaitLimit = "tool_seconds"
+        seconds = self._tool_seconds
+        if tool.human:
+            limit, seconds = "approval_seconds", self._approval_seconds
+        self._tool_began = False
+        waited = await self._waits.wait(f"tool {tool.name}", limit, seconds, self._begin, effect, human=tool.human)
+        output, fault = waited.value, waited.fault
+        whole = waited.returned and fault is None
+        if whole and not isinstance(output, ToolOutput):
+            whole, fault = False, TypeError(f"the tool returned {type(output).__name__}, not a ToolOutput")
+        if waited.cut is None:
+            reported = reported_effect(effect)
+            if fault is not None:
+                return raised(fault, tool=ToolEnd(effect=reported))
+            return Ok(ToolEnd(output=output, effect=reported))
+        await self._note_late(effect, waited.cut_at)
+        if whole:
+            effect_known = reported_effect(effect) or Effect(state="done" if output.ok else "unknown")
+            waited.cut.tool = ToolEnd(output=output, effect=effect_known)
+        else:
+            waited.cut.tool = ToolEnd(effect=self.known_effect(effect), error=raised(fault).message if fault is not None else None)
+        return waited.cut
+
+    def _begin(self, effect: RunTool) -> Awaitable[ToolOutput]:
+        self._tool_began = True
+        return effect.tool.run(effect.args, effect.ctx)
+
+    def known_effect(self, effect: RunTool) -> Effect:
+        """What is known of a tool that was cut: its own word, or that it never began; else it is unknown."""
+        return reported_effect(effect) or Effect(state="unknown" if self._tool_began else "not-started")
+
+    async def _note_late(self, effect: RunTool, cut_at: float) -> None:
+        """A tool that went on for longer than the grace after it was cut is named in the trail, now that it has ended."""
+        late = trio.current_time() - cut_at
+        if late > self._ports.cancel_grace:
+            data = {"step": self._engine.step, "id": effect.call_id, "name": effect.tool.name, "late_ms": round(late * 1000)}
+            await self._recorder.record(Note("loop.late-tool", data, essential=False))
+
+    # Notes
+
+    async def _note(self, effect: Note) -> Answer:
+        if self._recorder.on:
+            failed = await self._recorder.record(effect)
+            if failed is not None and effect.essential:
+                return failed
+        return Stop("abort") if self._waits.aborted else OK
+
+
+def reported_effect(effect: RunTool) -> Effect | None:
+    """What the tool itself said of its effect, if it said anything."""
+    return effect.ctx._cell.effect
+
+
+def _answer(waited: Waited) -> Answer:
+    if waited.cut is not None:
+        return waited.cut
+    if waited.fault is not None:
+        return raised(waited.fault)
+    return Ok(waited.value)
+
+
+async def _itself(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+def _seconds(limit: float | None) -> float:
+    return math.inf if limit is None else limit

@@ -1,0 +1,148 @@
+"""Every wait of a run: who may cut it, when, and what it was that cut it; and the two clocks, of work and of people.
+
+A scope is opened only where something is awaited: a step has three such waits but four or more events, and a scope in Trio fires
+only once, so one a wait is both cheaper and simpler than one an `__anext__`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Literal
+
+import attrs
+import trio
+
+from ..events import LimitName
+from ._effects import Limit, Stop
+
+STEP_SECONDS: Final = 30.0
+"""Longest wait for one gate answer, `prepare`, `domain`, `describe` or completion check (ruling 7)."""
+
+WaitLimit = LimitName | Literal["step_seconds"]
+
+
+@attrs.define
+class Waited:
+    """How one wait ended: what it returned or raised, and whether an abort or a limit cut it (at which Trio time).
+
+    The limit of a single step counts as a fault of that step (ruling 43), so it is in `fault` and not in `cut`.
+    """
+
+    value: Any = None
+    returned: bool = False
+    fault: Exception | None = None
+    cut: Stop | Limit | None = None
+    cut_at: float = 0.0
+
+
+class Waits:
+    """The waits of one run. `work_seconds`: how long it may work, waiting for people not counted; may be infinite."""
+
+    def __init__(self, work_seconds: float) -> None:
+        self._work_seconds = work_seconds
+        self.started_at = 0.0
+        self.human_seconds = 0.0
+        self.aborted = False
+        self.aborted_at: float | None = None
+        self.now_waiting: tuple[str, float] | None = None
+        """What is awaited now, and since when; None between two waits."""
+        self.hidden: Exception | None = None
+        """What was raised beside a cancellation, and would be lost with it."""
+        self._scope: trio.CancelScope | None = None
+        self._unpaused: trio.Event | None = None
+
+    # Stopping and pausing, from any task
+
+    def abort(self, now: float | None) -> None:
+        self.aborted, self.aborted_at = True, now
+        if self._scope is not None:
+            self._scope.cancel()
+
+    def pause(self) -> None:
+        if self._unpaused is None:
+            self._unpaused = trio.Event()
+
+    def unpause(self) -> None:
+        if self._unpaused is not None:
+            self._unpaused.set()
+            self._unpaused = None
+
+    @property
+    def paused(self) -> bool:
+        return self._unpaused is not None
+
+    async def until_unpaused(self) -> None:
+        while self._unpaused is not None:  # paused again before we were woken: go on waiting
+            await self._unpaused.wait()
+
+    # Waiting
+
+    def out_of_time(self) -> bool:
+        """Whether the run's work time is used up."""
+        end = self.started_at + self.human_seconds + self._work_seconds
+        return end != math.inf and trio.current_time() >= end
+
+    async def wait(
+        self, name: str, limit: WaitLimit, seconds: float, fn: Callable[..., Awaitable[Any]], *args: Any, human: bool = False
+    ) -> Waited:
+        """Await `fn(*args)` until it ends, `limit` or the run's deadline passes, or the run is aborted; tells which.
+
+        What came all the same, late, is told too. Cancelled from outside passes through untouched.
+        """
+        now = trio.current_time()
+        deadline = now + seconds
+        if not human:
+            run_deadline = self.started_at + self.human_seconds + self._work_seconds
+            if run_deadline <= deadline:
+                deadline, limit = run_deadline, "seconds"
+        waited = Waited()
+        scope = trio.CancelScope(deadline=deadline)
+        self._scope, self.now_waiting = scope, (name, now)
+        if self.aborted:
+            scope.cancel()
+        try:
+            with scope:
+                try:
+                    # A cancel that came while a record was being written is seen before anything begins, not after.
+                    await trio.lowlevel.checkpoint_if_cancelled()
+                    waited.value = await interruptible(fn, *args)
+                    waited.returned = True
+                except BaseExceptionGroup as group:
+                    # With a cancellation in it, it is a cancellation (GB-L18); the rest is kept for the record.
+                    cancelled, rest = group.split(trio.Cancelled)
+                    if cancelled is None or (rest is not None and not isinstance(rest, Exception)):
+                        raise
+                    self.hidden = waited.fault = rest
+                    raise cancelled from None
+        except Exception as fault:
+            waited.fault = fault
+        finally:
+            self._scope = self.now_waiting = None
+            if human:
+                self.human_seconds += trio.current_time() - now
+        # An abort or a limit wins over what came back late, which the caller may still want to have on record.
+        if self.aborted:
+            waited.cut, waited.cut_at = Stop("abort"), self.aborted_at if self.aborted_at is not None else now
+        elif scope.cancelled_caught or (deadline != math.inf and trio.current_time() >= deadline):
+            waited.cut_at = deadline
+            if limit == "step_seconds":
+                waited.fault = TimeoutError(f"{name} took longer than {seconds:g} s")
+            else:
+                waited.cut = Limit(limit)
+        return waited
+
+
+# Ctrl-C is held back in the loop's own code, so that it cannot fall between an act and its record; what is called is open to it.
+
+
+@trio.lowlevel.disable_ki_protection
+async def interruptible(fn: Callable[..., Awaitable[Any]], *args: Any) -> Any:
+    """Await what is not ours: Ctrl-C may interrupt it."""
+    return await fn(*args)
+
+
+@trio.lowlevel.disable_ki_protection
+def called(hook: Any, *args: Any) -> Any:
+    """Call what is not ours: Ctrl-C may interrupt it."""
+    return hook(*args)
