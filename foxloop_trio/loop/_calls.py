@@ -415,7 +415,7 @@ class Calls:
         opened.started = True
         args: Any = allowed.args  # parsed from the permit, and nobody else's
         try:
-            end = yield from perform(RunTool(call.planned.id, tool, args, self._context(allowed.domain, permit)))
+            end = yield from perform(RunTool(call.planned.id, tool, permit, args, self._context(allowed.domain, permit)))
         except StepRaised as fault:
             ended = fault.answer.tool or ToolEnd()
             ran = self._raised("tool-error", fault.answer, prompt.TOOL_RAISED)
