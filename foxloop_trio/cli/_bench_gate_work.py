@@ -27,7 +27,7 @@ MANY: Final = 1000
 
 CHECK: Final = "check, memory store"
 SAME_HOST: Final = "check, memory store, every grant on this host"
-CAPS: Final = "check, memory store, money under four caps"
+CAPS: Final = "check, memory store, money under five caps"
 REDEEM: Final = "redeem, memory store"
 SQLITE_CHECK: Final = "check, SQLite store"
 SQLITE_REDEEM: Final = "redeem, SQLite store"
@@ -114,7 +114,14 @@ async def checks(gate: GateSide, host: HostSide, calls: int) -> list[float]:
 async def checks_of_money(gate: GateSide, host: HostSide, calls: int) -> list[float]:
     cap = Money(value=10**9, currency="EUR")
     await host.add_grant(
-        scope="pay", domains=[HOST], approval="never", spend_cap=cap, cap_per_act=cap, cap_per_run=cap, cap_per_day=cap
+        scope="pay",
+        domains=[HOST],
+        approval="never",
+        spend_cap=cap,
+        cap_per_act=cap,
+        cap_per_run=cap,
+        cap_per_site=cap,
+        cap_per_day=cap,
     )
     times = []
     for number in range(calls):

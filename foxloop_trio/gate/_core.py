@@ -122,7 +122,10 @@ class Core:
 
     async def _do(self, work: Work[T], needs_clock: bool) -> T:
         if self.hook is None and type(self.store) is MemoryGateStore:
-            transaction = self.store.transaction_nowait()
+            try:
+                transaction = self.store.transaction_nowait()
+            except RuntimeError as error:  # this task is in a transaction of its own on the store; it would wait for itself
+                raise failure("storage-error") from error
             if transaction is not None:
                 return await self._do_at_once(transaction, work, needs_clock)
         books: Books | None = None

@@ -11,6 +11,7 @@ from ..actions import MAX_SAFE_INTEGER, SCOPES, Money, Scope
 from ..errors import GateError
 from ._patterns import read_pattern
 from ._rows import APPROVALS, Approval, Grant
+from ._shown import shown
 
 
 @attrs.frozen(kw_only=True)
@@ -23,6 +24,7 @@ class GrantInput:
     spend_cap: Money | None
     cap_per_act: Money | None
     cap_per_run: Money | None
+    cap_per_site: Money | None
     cap_per_day: Money | None
     expires_at: float | None
     max_uses: int | None
@@ -38,6 +40,7 @@ class GrantInput:
             spend_cap=self.spend_cap,
             cap_per_act=self.cap_per_act,
             cap_per_run=self.cap_per_run,
+            cap_per_site=self.cap_per_site,
             cap_per_day=self.cap_per_day,
             expires_at=self.expires_at,
             max_uses=self.max_uses,
@@ -105,4 +108,4 @@ def _instant(value: object) -> bool:
 
 
 def _bad(field: str, rule: str, value: object) -> GateError:
-    return GateError(f"add_grant: {field} {rule}, not {repr(value)[:100]}", code="bad-grant")
+    return GateError(f"add_grant: {field} {rule}, not {shown(value)}", code="bad-grant")

@@ -13,6 +13,7 @@ from ._grant_input import GrantInput, read_grant
 from ._hook import DecisionEvent
 from ._reasons import MESSAGES, Failure
 from ._rows import Approval, ApprovalRow, Grant, Rule, RuleEffect
+from ._shown import shown
 from ._standing import add_rule, live_rules, remove_rule
 from ._tokens import Token, sign_token
 from ._user_rules import read_rule
@@ -44,6 +45,7 @@ class HostSide:
         spend_cap: Money | None = None,
         cap_per_act: Money | None = None,
         cap_per_run: Money | None = None,
+        cap_per_site: Money | None = None,
         cap_per_day: Money | None = None,
         expires_at: float | None = None,
         max_uses: int | None = None,
@@ -56,15 +58,21 @@ class HostSide:
         wall-clock seconds since 1970. Left out, `approval` is ``always`` for `submit` and `pay`, ``never`` for `read` and `fill`.
 
         The caps limit money: `spend_cap` all that is ever spent under this grant, `cap_per_act` each act, `cap_per_run` what one
-        run of a loop spends, `cap_per_day` what is spent on one UTC day. They are in whole minor units and all in one currency; an
-        action without an amount is not limited by them. What is spent outside of any run counts together, as if it were one run.
-        For a limit per site, give each site a grant of its own.
+        run of a loop spends, `cap_per_site` what is ever spent at one host, `cap_per_day` what is spent on one UTC day. They are in
+        whole minor units and all in one currency; an action without an amount is not limited by them. What is spent outside of any
+        run counts together, as if it were one run. For `cap_per_site` each subdomain is a host of its own.
 
         With `rules`, a user's rule may say yes in place of a human.
 
         Raises GateError, code ``bad-grant`` or ``bad-domain``, naming field and value.
         """
-        caps = {"spend_cap": spend_cap, "cap_per_act": cap_per_act, "cap_per_run": cap_per_run, "cap_per_day": cap_per_day}
+        caps = {
+            "spend_cap": spend_cap,
+            "cap_per_act": cap_per_act,
+            "cap_per_run": cap_per_run,
+            "cap_per_site": cap_per_site,
+            "cap_per_day": cap_per_day,
+        }
         wanted = read_grant(
             scope=scope,
             domains=domains,
@@ -230,7 +238,7 @@ class HostSide:
         row = await books.tx.requests.get(request_id) if isinstance(request_id, str) else None
         books.stage = "decide"
         if row is None or row.status != "pending" or row.expires_at <= books.at:
-            raise Failure("not-found", f"no request {repr(request_id)[:80]} waits for an answer; it may have expired")
+            raise Failure("not-found", f"no request {shown(request_id, 80)} waits for an answer; it may have expired")
         return row
 
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..errors import GateError
+from ._shown import shown
 
 MAX_SPELLING: Final = 1024
 """Longest text that is looked at, in characters; four times what a host can have, since ignored characters may be among it."""
@@ -137,4 +138,4 @@ def _check_label(idna: Any, label: str) -> None:
 
 
 def _bad(host: object, why: str) -> GateError:
-    return GateError(f"{repr(host)[:100]} is not acceptable as a host: {why}", code="bad-domain")
+    return GateError(f"{shown(host)} is not acceptable as a host: {why}", code="bad-domain")

@@ -45,7 +45,7 @@ async def judge_check(core: Core, books: Books, action: Action, store_request: b
     if isinstance(parsed, Unfit):
         return _deny(core, books, "check", parsed.reason, parsed.message)
     grants = await books.tx.grants.covering(parsed.scope, names_of(parsed.host))
-    spent = await spent_so_far(books, grants, parsed.amount, run)
+    spent = await spent_so_far(books, grants, parsed, run)
     books.stage = "decide"
 
     said = standing(rules, scope=parsed.scope, tool=parsed.tool, host=parsed.host, at=books.at)
@@ -53,7 +53,9 @@ async def judge_check(core: Core, books: Books, action: Action, store_request: b
         return _deny(core, books, "check", "rule", action=parsed, rule_id=said.deny)
     choice = choose(grants, parsed.tool, books.at, parsed.amount, spent, said)
     if choice.first is None:
-        return _deny(core, books, "check", choice.blocked or "no-grant", action=parsed)
+        if choice.blocked is None:
+            return _deny(core, books, "check", "no-grant", action=parsed)
+        return _deny(core, books, "check", choice.blocked.reason, choice.blocked.message, action=parsed)
     by_rule: str | None = None
     if choice.unasked is not None and (
         choice.unasked is choice.first
@@ -110,18 +112,16 @@ async def _judge_approved(
     if isinstance(parsed, Unfit):
         return _deny(core, books, "redeem", parsed.reason, parsed.message, request_id=token.request_id)
     said = standing(rules, scope=parsed.scope, tool=parsed.tool, host=parsed.host, at=books.at)
-    reason: DenyReason | None = None
     if parsed.digest != token.digest:
-        reason = "action-changed"
-    elif said.deny is not None:
+        return _deny(core, books, "redeem", "action-changed", action=parsed, request_id=token.request_id)
+    if said.deny is not None:
         return _deny(core, books, "redeem", "rule", action=parsed, request_id=token.request_id, rule_id=said.deny)
-    elif grant is None:
-        reason = "no-grant"
-    else:
-        spent = await spent_so_far(books, [grant], parsed.amount, run)
-        reason = blocked_by(grant, books.at, parsed.amount, spent.get(grant.id, NOTHING_SPENT))
-    if reason is not None or grant is None:
-        return _deny(core, books, "redeem", reason or "no-grant", action=parsed, request_id=token.request_id)
+    if grant is None:
+        return _deny(core, books, "redeem", "no-grant", action=parsed, request_id=token.request_id)
+    spent = await spent_so_far(books, [grant], parsed, run)
+    blocked = blocked_by(grant, books.at, parsed.amount, spent.get(grant.id, NOTHING_SPENT))
+    if blocked is not None:
+        return _deny(core, books, "redeem", blocked.reason, blocked.message, action=parsed, request_id=token.request_id)
     return await _allow(core, books, "redeem", grant, parsed, run, request_id=token.request_id)
 
 
@@ -138,7 +138,7 @@ async def _allow(
 ) -> Decided[Judgement]:
     # A permit's id begins with its grant's, so the ledger needs no table of permits that are out.
     permit_id = grant.id + core.new_id("permit-id")
-    spending = await reserve(books, grant, action.amount, permit_id, run)
+    spending = await reserve(books, grant, action, permit_id, run)
     await books.tx.grants.put(grant.used_once_more(spending))
     event = _event(core, books, kind, decision="allow", grant_id=grant.id, request_id=request_id, rule_id=rule_id, text=action.text)
     return Decided(Allowed(permit_id, grant.id, action, spending > 0, rule_id), event)

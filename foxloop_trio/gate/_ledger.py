@@ -16,7 +16,7 @@ import trio
 from ..errors import GateError
 from ._core import Books, Core, Decided, Work, host_error
 from ._reasons import Failure
-from ._rules import blocked_by
+from ._rules import EXPIRED, blocked_by
 
 CLOSE_TIMEOUT: Final = 10.0
 """Seconds that closing a permit may wait for its turn and load, as long as the store may take to load; then it saves, and what a
@@ -43,7 +43,7 @@ class PermitLedger:
         async def look(books: Books) -> Decided[bool]:
             grant = await books.tx.grants.get(permit_id[:_ID_DIGITS])
             # Its own use and money were counted already, so a grant that is used up by it still carries it.
-            return Decided(grant is not None and blocked_by(grant, books.at) != "expired")
+            return Decided(grant is not None and blocked_by(grant, books.at) is not EXPIRED)
 
         try:
             return await _CORES[self].run(look)

@@ -47,8 +47,8 @@ class MemoryGateStore:
         return MemoryTransaction(self).begin()
 
 
-_Sum = tuple[str, int | None, str | None]
-"""What is added up: grant, and of it a day or a run."""
+_Sum = tuple[str, str, int | str | None]
+"""What is added up: grant, and of it a day, run or host, as the name of the field and its value."""
 
 
 class _GrantIndex:
@@ -183,8 +183,14 @@ class _Spends(_Table[SpendRow]):
         super().__init__(saved)
         self._totals = totals
 
-    async def total(self, grant_id: str, /, *, day: int | None = None, run: str | None = None) -> int:
-        wanted = (grant_id, day, run)
+    async def total(self, grant_id: str, /, *, day: int | None = None, run: str | None = None, host: str | None = None) -> int:
+        wanted: _Sum
+        if host is not None:
+            wanted = (grant_id, "host", host)
+        elif run is not None:
+            wanted = (grant_id, "run", run)
+        else:
+            wanted = (grant_id, "", None) if day is None else (grant_id, "day", day)
         total = self._totals.get(wanted, 0)
         for row_id, new in self._changes.items():
             old = self._saved.get(row_id)
@@ -210,7 +216,7 @@ class _Spends(_Table[SpendRow]):
 def _sums_of(row: SpendRow) -> tuple[_Sum, ...]:
     """Each sum that this row is part of."""
     grant = row.grant_id
-    return (grant, None, None), (grant, row.day, None), (grant, None, row.run), (grant, row.day, row.run)
+    return (grant, "", None), (grant, "day", row.day), (grant, "run", row.run), (grant, "host", row.host)
 
 
 @final

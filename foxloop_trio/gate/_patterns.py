@@ -11,6 +11,7 @@ from typing import Final
 
 from ..errors import GateError
 from ._hosts import is_address, normalise_host
+from ._shown import shown
 from ._suffixes import registrable_domain
 
 STAR: Final = "*."
@@ -54,11 +55,11 @@ def read_site(site: object) -> str:
     """
     host = normalise_host(site)
     if is_address(host):
-        raise GateError(f"{repr(site)[:100]} is not acceptable as a site: an IP address has no owner's domain", code="bad-domain")
+        raise GateError(f"{shown(site)} is not acceptable as a site: an IP address has no owner's domain", code="bad-domain")
     domain = registrable_domain(host)
     if domain != host:
         way_out = "it is a public suffix" if domain is None else f"the site is {domain!r}"
-        raise GateError(f"{repr(site)[:100]} is not acceptable as a site: {way_out}", code="bad-domain")
+        raise GateError(f"{shown(site)} is not acceptable as a site: {way_out}", code="bad-domain")
     return host
 
 
@@ -68,4 +69,4 @@ def on_site(host: str, site: str) -> bool:
 
 
 def _bad(pattern: str, why: str) -> GateError:
-    return GateError(f"{repr(pattern)[:100]} is not acceptable as a pattern of hosts: {why}", code="bad-domain")
+    return GateError(f"{shown(pattern)} is not acceptable as a pattern of hosts: {why}", code="bad-domain")

@@ -61,6 +61,7 @@ class Grant:
     spend_cap: Money | None = attrs.field(default=None, validator=_money)
     cap_per_act: Money | None = attrs.field(default=None, validator=_money)
     cap_per_run: Money | None = attrs.field(default=None, validator=_money)
+    cap_per_site: Money | None = attrs.field(default=None, validator=_money)
     cap_per_day: Money | None = attrs.field(default=None, validator=_money)
     expires_at: float | None = attrs.field(default=None, validator=_optional(_instant))
     max_uses: int | None = attrs.field(default=None, validator=_optional(_count))
@@ -73,7 +74,13 @@ class Grant:
     @property
     def capped(self) -> bool:
         """Whether any cap limits the money of this grant."""
-        return not (self.spend_cap is None and self.cap_per_act is None and self.cap_per_run is None and self.cap_per_day is None)
+        return not (
+            self.spend_cap is None
+            and self.cap_per_act is None
+            and self.cap_per_run is None
+            and self.cap_per_site is None
+            and self.cap_per_day is None
+        )
 
     def used_once_more(self, spending: int = 0) -> Grant:
         """The grant with one more use counted. Part of every allow, so without validating again what has not changed."""
@@ -121,12 +128,14 @@ class ApprovalRow:
 class SpendRow:
     """Money that one permit reserved or spent under one grant with caps. Its id is the permit's.
 
-    `day` is the UTC day on which it was reserved, counted from 1970-01-01; `run` the run that acted, empty outside of any.
+    `host` is the judged host of the action, in normal form. `day` is the UTC day on which it was reserved, counted from 1970-01-01;
+    `run` the run that acted, empty outside of any.
     """
 
     id: str = attrs.field(validator=_text)
     grant_id: str = attrs.field(validator=_text)
     amount: Money = attrs.field(validator=attrs.validators.instance_of(Money))
+    host: str = attrs.field(validator=_text)
     at: float = attrs.field(validator=_instant)
     day: int = attrs.field(validator=attrs.validators.instance_of(int))
     run: str = attrs.field(default="", validator=_text)

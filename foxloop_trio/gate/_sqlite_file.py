@@ -17,7 +17,7 @@ import secrets
 import sqlite3
 import stat
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ..errors import GateError
 from ._sqlite_schema import APPLICATION_ID, SCHEMA_VERSION, TABLES
@@ -38,6 +38,9 @@ class Busy(Exception):
 
 class SqliteFile:
     """The file, and the connection to it, which is made when it is first needed and after each failure."""
+
+    _inherited: ClassVar[list[sqlite3.Connection]] = []
+    """Connections of a parent process: never to be used or closed here (https://www.sqlite.org/howtocorrupt.html, section 2.6)."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -88,9 +91,13 @@ class SqliteFile:
     def close(self) -> None:
         """Close the connection, if there is one. What is not committed is undone."""
         connection, self._connection = self._connection, None
-        if connection is not None and self._process == os.getpid():
-            with contextlib.suppress(sqlite3.Error):
-                connection.close()
+        if connection is None:
+            return
+        if self._process != os.getpid():
+            self._inherited.append(connection)  # the last reference would close it too
+            return
+        with contextlib.suppress(sqlite3.Error):
+            connection.close()
 
     def __del__(self) -> None:
         self.close()  # a store that was dropped without being closed
@@ -128,9 +135,14 @@ class SqliteFile:
             raise GateError(f"{self.path}: the store's file cannot be made or opened: {fault}", code="bad-state") from fault
         self._process = os.getpid()
         with self._failing_closed():
-            self._connection = sqlite3.connect(self.path, timeout=BUSY_WAIT, isolation_level=None, check_same_thread=False)
-            self._prepare(self._connection)
-        return self._connection
+            connection = sqlite3.connect(self.path, timeout=BUSY_WAIT, isolation_level=None, check_same_thread=False)
+            try:
+                self._prepare(connection)
+            except BaseException:  # Busy above all: the next try starts from nothing, since no check and no setting may be left out
+                connection.close()
+                raise
+            self._connection = connection
+        return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.execute("PRAGMA trusted_schema = OFF")

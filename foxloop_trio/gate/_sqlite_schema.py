@@ -21,7 +21,7 @@ TABLES: Final = (
     "CREATE TABLE clock (one INTEGER PRIMARY KEY CHECK (one = 1), at REAL)",
     """CREATE TABLE grants (
         place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, scope TEXT NOT NULL, domains TEXT NOT NULL, tools TEXT,
-        currency TEXT, spend_cap INTEGER, cap_per_act INTEGER, cap_per_run INTEGER, cap_per_day INTEGER,
+        currency TEXT, spend_cap INTEGER, cap_per_act INTEGER, cap_per_run INTEGER, cap_per_site INTEGER, cap_per_day INTEGER,
         expires_at REAL, max_uses INTEGER, approval TEXT NOT NULL, rules INTEGER NOT NULL, created_at REAL NOT NULL,
         uses INTEGER NOT NULL CHECK (typeof(uses) = 'integer' AND uses >= 0),
         spent INTEGER NOT NULL CHECK (typeof(spent) = 'integer' AND spent >= 0))""",
@@ -37,20 +37,22 @@ TABLES: Final = (
     """CREATE TABLE spends (
         place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, grant_id TEXT NOT NULL,
         value INTEGER NOT NULL CHECK (typeof(value) = 'integer' AND value >= 0),
-        currency TEXT NOT NULL, at REAL NOT NULL, day INTEGER NOT NULL, run TEXT NOT NULL, status TEXT NOT NULL)""",
+        currency TEXT NOT NULL, host TEXT NOT NULL, at REAL NOT NULL, day INTEGER NOT NULL, run TEXT NOT NULL,
+        status TEXT NOT NULL)""",
     "CREATE INDEX spends_of_day ON spends (grant_id, day, value)",
     "CREATE INDEX spends_of_run ON spends (grant_id, run, value)",
+    "CREATE INDEX spends_of_site ON spends (grant_id, host, value)",
     """CREATE TABLE rules (
         place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, created_at REAL NOT NULL, site TEXT NOT NULL,
         scope TEXT NOT NULL, tool TEXT, effect TEXT NOT NULL, expires_at REAL)""",
 )
 
 GRANT_COLUMNS: Final = (
-    "id, scope, domains, tools, currency, spend_cap, cap_per_act, cap_per_run, cap_per_day, expires_at, max_uses, approval, rules,"
-    " created_at, uses, spent"
+    "id, scope, domains, tools, currency, spend_cap, cap_per_act, cap_per_run, cap_per_site, cap_per_day, expires_at, max_uses,"
+    " approval, rules, created_at, uses, spent"
 )
 REQUEST_COLUMNS: Final = "id, grant_id, text, digest, created_at, expires_at, status, nonce"
-SPEND_COLUMNS: Final = "id, grant_id, value, currency, at, day, run, status"
+SPEND_COLUMNS: Final = "id, grant_id, value, currency, host, at, day, run, status"
 RULE_COLUMNS: Final = "id, created_at, site, scope, tool, effect, expires_at"
 
 Values = tuple[Any, ...]
@@ -65,7 +67,7 @@ def upsert(table: str, columns: str) -> str:
 
 
 def grant_values(grant: Grant) -> Values:
-    caps = (grant.spend_cap, grant.cap_per_act, grant.cap_per_run, grant.cap_per_day)
+    caps = (grant.spend_cap, grant.cap_per_act, grant.cap_per_run, grant.cap_per_site, grant.cap_per_day)
     currency = next((cap.currency for cap in caps if cap is not None), None)
     if any(cap is not None and cap.currency != currency for cap in caps):
         raise ValueError("the caps of a grant must be in one currency")
@@ -87,7 +89,7 @@ def grant_values(grant: Grant) -> Values:
 
 
 def grant_from(values: Values) -> Grant:
-    id_, scope, domains, tools, currency, spend_cap, per_act, per_run, per_day, *rest = values
+    id_, scope, domains, tools, currency, spend_cap, per_act, per_run, per_site, per_day, *rest = values
     expires_at, max_uses, approval, rules, created_at, uses, spent = rest
     if rules not in (0, 1):
         raise ValueError("a grant's rules must be 0 or 1")
@@ -103,6 +105,7 @@ def grant_from(values: Values) -> Grant:
         spend_cap=cap(spend_cap),
         cap_per_act=cap(per_act),
         cap_per_run=cap(per_run),
+        cap_per_site=cap(per_site),
         cap_per_day=cap(per_day),
         expires_at=expires_at,
         max_uses=max_uses,
@@ -140,13 +143,13 @@ def request_from(values: Values) -> ApprovalRow:
 
 
 def spend_values(row: SpendRow) -> Values:
-    return (row.id, row.grant_id, row.amount.value, row.amount.currency, row.at, row.day, row.run, row.status)
+    return (row.id, row.grant_id, row.amount.value, row.amount.currency, row.host, row.at, row.day, row.run, row.status)
 
 
 def spend_from(values: Values) -> SpendRow:
-    id_, grant_id, value, currency, at, day, run, status = values
+    id_, grant_id, value, currency, host, at, day, run, status = values
     amount = Money(value=value, currency=currency)
-    return SpendRow(id=id_, grant_id=grant_id, amount=amount, at=at, day=day, run=run, status=status)
+    return SpendRow(id=id_, grant_id=grant_id, amount=amount, host=host, at=at, day=day, run=run, status=status)
 
 
 def rule_values(rule: Rule) -> Values:

@@ -266,10 +266,11 @@ class _Requests(_Table[ApprovalRow]):
 class _Spends(_Table[SpendRow]):
     table, columns, values, from_values = "spends", SPEND_COLUMNS, staticmethod(spend_values), staticmethod(spend_from)
 
-    async def total(self, grant_id: str, /, *, day: int | None = None, run: str | None = None) -> int:
+    async def total(self, grant_id: str, /, *, day: int | None = None, run: str | None = None, host: str | None = None) -> int:
         wanted: dict[str, Any] = {"grant_id": grant_id}
         wanted |= {} if day is None else {"day": day}
         wanted |= {} if run is None else {"run": run}
+        wanted |= {} if host is None else {"host": host}
         condition = " AND ".join(f"{name} = ?" for name in wanted)
         rows = await self._tx.read(f"SELECT COALESCE(SUM(value), 0) FROM spends WHERE {condition}", tuple(wanted.values()))
         ((total,),) = rows

@@ -63,8 +63,11 @@ class RequestRows(Rows[ApprovalRow], Protocol):
 class SpendRows(Rows[SpendRow], Protocol):
     """Money, which is also added up."""
 
-    async def total(self, grant_id: str, /, *, day: int | None = None, run: str | None = None) -> int:
-        """The sum in minor units under this grant, of that day or run when one is given; reserved and settled count alike."""
+    async def total(self, grant_id: str, /, *, day: int | None = None, run: str | None = None, host: str | None = None) -> int:
+        """The sum in minor units under this grant; reserved and settled count alike.
+
+        Of one day, run or host when that is given; at most one of them is.
+        """
 
     async def forget(self, grant_id: str, /) -> None:
         """Remove the rows of this grant."""

@@ -37,5 +37,4 @@ class Turns:
 
     def give(self) -> None:
         """Hand it to whoever waited longest."""
-        waiting = self._lot.unpark()
-        self._owner = waiting[0] if waiting else None
+        self._owner = self._lot.unpark()[0] if self._lot else None

@@ -17,6 +17,7 @@ from ..errors import GateError
 from ._patterns import on_site, read_site
 from ._registry import Registry
 from ._rows import RULE_EFFECTS, Grant, Rule, RuleEffect
+from ._shown import shown
 
 MAX_RULES: Final = 500
 """Most live rules: more than a person can have in mind, and few enough to be looked at in each check."""
@@ -138,4 +139,4 @@ _normal_site = lru_cache(maxsize=2 * MAX_RULES)(read_site)
 
 
 def _bad(field: str, rule: str, value: object) -> GateError:
-    return GateError(f"add_rule: {field} {rule}, not {repr(value)[:100]}", code="bad-rule")
+    return GateError(f"add_rule: {field} {rule}, not {shown(value)}", code="bad-rule")

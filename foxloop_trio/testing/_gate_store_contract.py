@@ -142,6 +142,7 @@ def _spend(name: str, value: int, **changes: Any) -> SpendRow:
         "id": name,
         "grant_id": "g",
         "amount": Money(value=value, currency=_EUR),
+        "host": "a.test",
         "at": 1.0,
         "day": 0,
         "run": "",
@@ -169,6 +170,7 @@ def _odd_rows() -> dict[str, list[Any]]:
                 spend_cap=money,
                 cap_per_act=Money(value=0, currency="JPY"),
                 cap_per_run=Money(value=7, currency="JPY"),
+                cap_per_site=Money(value=8, currency="JPY"),
                 cap_per_day=money,
                 expires_at=0.1 + 0.2,
                 max_uses=2**53 - 1,
@@ -189,7 +191,7 @@ def _odd_rows() -> dict[str, list[Any]]:
         ],
         "spends": [
             _spend("plain", 1),
-            _spend("full", 2**53 - 1, day=20_000, run="r" * 32, status="settled", at=1 / 3),
+            _spend("full", 2**53 - 1, day=20_000, run="r" * 32, status="settled", at=1 / 3, host="xn--bcher-kva.test"),
             _spend("early", 0, day=-1),
         ],
         "rules": [
@@ -368,7 +370,7 @@ async def _requests_are_found_counted_and_forgotten(bench: _Bench) -> None:
 
 
 async def _money_adds_up(bench: _Bench) -> None:
-    """`total` adds up what is reserved and settled by grant, by day and by run, with the changes of this transaction."""
+    """`total` adds up what is reserved and settled by grant, by day, by run and by host, with the changes of this transaction."""
 
     async def totals(tx: GateTransaction) -> list[int]:
         spends = tx.spends
@@ -377,7 +379,8 @@ async def _money_adds_up(bench: _Bench) -> None:
             await spends.total("g", day=1),
             await spends.total("g", run=""),
             await spends.total("g", run="r"),
-            await spends.total("g", day=1, run="r"),
+            await spends.total("g", host="b.test"),
+            await spends.total("g", host="test"),
             await spends.total("h"),
             await spends.total("h", day=1),
             await spends.total("none"),
@@ -385,23 +388,23 @@ async def _money_adds_up(bench: _Bench) -> None:
 
     async with bench.tx() as tx:
         await tx.spends.put(_spend("1", 1, day=0, run="r"))
-        await tx.spends.put(_spend("2", 20, day=1, run="r"))
+        await tx.spends.put(_spend("2", 20, day=1, run="r", host="b.test"))
         await tx.spends.put(_spend("3", 300, day=1, status="settled"))
-        await tx.spends.put(_spend("4", 4000, grant_id="h", day=1, run="r"))
-        _same(await totals(tx), [321, 320, 300, 21, 20, 4000, 4000, 0], "totals in the transaction that put them")
+        await tx.spends.put(_spend("4", 4000, grant_id="h", day=1, run="r", host="b.test"))
+        _same(await totals(tx), [321, 320, 300, 21, 20, 0, 4000, 4000, 0], "totals in the transaction that put them")
     async with bench.tx() as tx:
-        _same(await totals(tx), [321, 320, 300, 21, 20, 4000, 4000, 0], "totals later")
-        await tx.spends.put(_spend("2", 20, day=1, run="r", status="settled"))
-        _same(await totals(tx), [321, 320, 300, 21, 20, 4000, 4000, 0], "totals after one was settled")
+        _same(await totals(tx), [321, 320, 300, 21, 20, 0, 4000, 4000, 0], "totals later")
+        await tx.spends.put(_spend("2", 20, day=1, run="r", host="b.test", status="settled"))
+        _same(await totals(tx), [321, 320, 300, 21, 20, 0, 4000, 4000, 0], "totals after one was settled")
         await tx.spends.delete("3")
         await tx.spends.put(_spend("5", 50_000, day=2, run="q"))
-        _same(await totals(tx), [50_021, 20, 0, 21, 20, 4000, 4000, 0], "totals after one was deleted and one added")
+        _same(await totals(tx), [50_021, 20, 0, 21, 20, 0, 4000, 4000, 0], "totals after one was deleted and one added")
     async with bench.tx() as tx:
-        _same(await totals(tx), [50_021, 20, 0, 21, 20, 4000, 4000, 0], "totals later")
+        _same(await totals(tx), [50_021, 20, 0, 21, 20, 0, 4000, 4000, 0], "totals later")
         await tx.spends.forget("g")
-        _same(await totals(tx), [0, 0, 0, 0, 0, 4000, 4000, 0], "totals after forget")
+        _same(await totals(tx), [0, 0, 0, 0, 0, 0, 4000, 4000, 0], "totals after forget")
     async with bench.tx() as tx:
-        _same(await totals(tx), [0, 0, 0, 0, 0, 4000, 4000, 0], "totals later")
+        _same(await totals(tx), [0, 0, 0, 0, 0, 0, 4000, 4000, 0], "totals later")
         _same(_ids(await tx.spends.all()), ["4"], "spends that are left")
 
 
@@ -485,7 +488,9 @@ async def _two_gates_on_one_store_never_spend_the_same_twice(bench: _Bench) -> N
     host = sides[0][1]
     await host.add_grant(scope="fill", domains=["a.test"], max_uses=3)
     cap = Money(value=100, currency=_EUR)
-    await host.add_grant(scope="pay", domains=["a.test"], approval="never", spend_cap=cap, cap_per_day=cap, cap_per_run=cap)
+    await host.add_grant(
+        scope="pay", domains=["a.test"], approval="never", spend_cap=cap, cap_per_day=cap, cap_per_run=cap, cap_per_site=cap
+    )
     await host.add_grant(scope="submit", domains=["a.test"])
     sending = Action(tool="send", args={}, domain="a.test", scope="submit")
     asked = await sides[0][0].check(sending)

@@ -40,8 +40,11 @@ def sending(number: int) -> Action:
     return Action(tool="send", args={"number": number}, domain="a.local", scope="submit")
 
 
-def buying(cents: int) -> Action:
-    return Action(tool="buy", args={"cents": cents}, domain="a.local", scope="pay")
+SHOPS = ["a.local", "b.local"]
+
+
+def buying(cents: int, shop: str = SHOPS[0]) -> Action:
+    return Action(tool="buy", args={"cents": cents}, domain=shop, scope="pay")
 
 
 SAVING = Action(tool="save", args={}, domain="a.local", scope="fill")
@@ -69,7 +72,7 @@ async def main(path: str, record: str, tokens: list[str], seed: int) -> None:
                     note("token", number)
             else:
                 cents = rng.choice([1, 7, 40, 99])
-                answer = await gate.check(buying(cents))
+                answer = await gate.check(buying(cents, rng.choice(SHOPS)))
                 if isinstance(answer, Allow):
                     note("allow", answer.grant_id, cents, answer.permit.id)
                     if rng.random() < 0.95:

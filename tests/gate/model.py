@@ -40,7 +40,7 @@ class Act:
 
 @dataclass
 class Permission:
-    """A grant: its limits, and each allow under it as ``[day, run, cents, released]``."""
+    """A grant: its limits, and each allow under it as ``[day, run, cents, released, host]``."""
 
     scope: str
     hosts: list[str]
@@ -60,11 +60,14 @@ class Permission:
             and (self.tools is None or act.tool in self.tools)
         )
 
-    def spent(self, day: int | None = None, run: str | None = None) -> int:
+    def spent(self, day: int | None = None, run: str | None = None, host: str | None = None) -> int:
         return sum(
             cents
-            for its_day, its_run, cents, released in self.allows
-            if not released and (day is None or its_day == day) and (run is None or its_run == run)
+            for its_day, its_run, cents, released, its_host in self.allows
+            if not released
+            and (day is None or its_day == day)
+            and (run is None or its_run == run)
+            and (host is None or its_host == host)
         )
 
     def hindrance(self, act: Act, now: int, run: str) -> str | None:
@@ -81,6 +84,7 @@ class Permission:
             "spend_cap": self.spent(),
             "cap_per_act": 0,
             "cap_per_run": self.spent(run=run),
+            "cap_per_site": self.spent(host=act.host),
             "cap_per_day": self.spent(day=now // DAY),
         }
         return "spend-cap" if any(before[name] + cents > cap for name, (cap, _) in self.caps.items()) else None
@@ -149,7 +153,7 @@ class Model:
 
     def _allow(self, permission: Permission, act: Act, now: int, run: str) -> tuple[str, Any]:
         cents = act.price[0] if act.price is not None and permission.caps else 0
-        permission.allows.append([now // DAY, run, cents, False])
+        permission.allows.append([now // DAY, run, cents, False, act.host])
         return "allow", permission
 
     def _ask(self, permission: Permission, act: Act, now: int, store: bool) -> tuple[str, Any]:

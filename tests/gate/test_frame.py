@@ -91,7 +91,7 @@ async def _state(s: Any) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("point", POINTS)
 async def test_a_store_that_raises_denies_and_changes_nothing(troubled: Any, point: str) -> None:
-    """GR-13, GB-G15: storage-error or bad-state at every point; afterwards everything works as if nothing had been tried."""
+    """GR-13, UR-13, GB-G15: storage-error or bad-state at every point; afterwards everything works as if nothing had been tried."""
     s = troubled
     before = await _state(s)
     s.wall.at += 1
@@ -433,3 +433,16 @@ async def test_both_methods_are_checkpoints(setup: Any) -> None:
     for call in (s.gate.check(s.save()), s.gate.check(None), s.gate.redeem("x", s.save())):
         with trio.testing.assert_checkpoints():
             await call
+
+
+@pytest.mark.parametrize("hook", [None, lambda event: None])
+async def test_a_call_from_inside_a_transaction_of_the_same_task_is_denied_and_not_raised(setup: Any, hook: Any) -> None:
+    """GB-G16: it would wait for itself; the host reads why."""
+    s = setup(on_decision=hook)
+    await s.host.add_grant(scope="fill", domains=["notes.local"])
+    async with s.store.transaction():
+        assert (await s.gate.check(s.save())).reason == "storage-error"
+        with pytest.raises(GateError, match="wait for itself") as caught:
+            await s.host.grants()
+    assert caught.value.code == "bad-state"
+    assert (await s.gate.check(s.save())).decision == "allow"

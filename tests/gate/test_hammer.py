@@ -17,9 +17,10 @@ import trio
 from foxloop_trio.actions import Money
 from foxloop_trio.gate import GateKey, SqliteGateStore, create_gate
 
-from .hammer import KEY, TOOLS, sending
+from .hammer import KEY, SHOPS, TOOLS, sending
 
 CAP = 2000
+SITE_CAP = 1200
 USES = 300
 TOKENS = 60
 
@@ -65,8 +66,10 @@ async def _prepare(path: Path) -> list[str]:
     """A store with grants, and tokens for all processes to fight over."""
     async with SqliteGateStore(path) as store:
         gate, host = create_gate(tools=TOOLS, store=store, key=GateKey(KEY), max_pending=TOKENS, token_ttl=3600.0)
-        cap = Money(value=CAP, currency="EUR")
-        await host.add_grant(scope="pay", domains=["a.local"], approval="never", spend_cap=cap, cap_per_day=cap, cap_per_run=cap)
+        cap, site_cap = (Money(value=cents, currency="EUR") for cents in (CAP, SITE_CAP))
+        await host.add_grant(
+            scope="pay", domains=SHOPS, approval="never", spend_cap=cap, cap_per_day=cap, cap_per_run=cap, cap_per_site=site_cap
+        )
         await host.add_grant(scope="fill", domains=["a.local"], max_uses=USES)
         await host.add_grant(scope="submit", domains=["a.local"], max_uses=TOKENS)
         found = []
@@ -95,6 +98,8 @@ def judge(path: Path, lines: list[str]) -> Counter[str]:
                 told[grant] -= int(cents)
     assert told[pay.id] <= pay.spent <= CAP
     assert sum(row.amount.value for row in spends) == pay.spent
+    for shop in SHOPS:
+        assert sum(row.amount.value for row in spends if row.host == shop) <= SITE_CAP
     permits = [line.split()[3] for line in lines if line.startswith("allow")]
     assert len(permits) == len(set(permits))
     saved = sum(line.startswith(f"allow {fill.id} ") for line in lines)

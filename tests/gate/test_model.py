@@ -27,7 +27,7 @@ from .model import DAY, MAX_PENDING, REQUEST_TTL, TOKEN_TTL, Act, Model, Permiss
 
 HOSTS = ["a.local", "b.local"]
 RUNS = ["", "one", "two"]
-CAPS = ["spend_cap", "cap_per_act", "cap_per_run", "cap_per_day"]
+CAPS = ["spend_cap", "cap_per_act", "cap_per_run", "cap_per_site", "cap_per_day"]
 CURRENCIES = ["EUR", "JPY"]
 
 STEPS = {
@@ -332,6 +332,8 @@ class Drive:
                     assert all(permission.spent(day=day) <= cap for day, *_ in permission.allows)
                 elif name == "cap_per_run":
                     assert all(permission.spent(run=run) <= cap for run in RUNS)
+                elif name == "cap_per_site":
+                    assert all(permission.spent(host=host) <= cap for host in HOSTS)
 
 
 def action_with_amount(act: Act) -> Action:

@@ -49,7 +49,7 @@ async def spent(s: Any) -> list[int]:
     return [row.spent for row in await s.host.grants()]
 
 
-@pytest.mark.parametrize("cap", ["spend_cap", "cap_per_run", "cap_per_day"])
+@pytest.mark.parametrize("cap", ["spend_cap", "cap_per_run", "cap_per_site", "cap_per_day"])
 async def test_what_is_allowed_adds_up_to_the_cap_and_no_further(s: Any, cap: str) -> None:
     """SP-01: equal is fine, one more is not, and what still fits is allowed."""
     await grant(s, **{cap: eur(100)})
@@ -63,9 +63,50 @@ async def test_a_cap_per_act_looks_at_each_act_alone(s: Any) -> None:
     assert [await outcome(s, buy(cents)) for cents in (50, 51, 50, 50)] == ["allow", "spend-cap", "allow", "allow"]
 
 
+async def test_a_cap_per_site_counts_each_host_by_itself(s: Any) -> None:
+    """Each subdomain is a host of its own; another spelling of one is not."""
+    await s.host.add_grant(scope="pay", domains=["*.shop.example", "shop.example"], approval="never", cap_per_site=eur(100))
+    for host in ("shop.example", "www.shop.example", "a.www.shop.example"):
+        assert await outcome(s, buy(60, host)) == "allow"
+        assert await outcome(s, buy(41, host.upper() + ".")) == "spend-cap"
+        assert await outcome(s, buy(40, host)) == "allow"
+
+
+async def test_a_cap_per_site_counts_over_days_and_runs(s: Any) -> None:
+    """For the whole life of the grant."""
+    await grant(s, cap_per_site=eur(100))
+    with acting_for_run("one"):
+        assert await outcome(s, buy(60)) == "allow"
+    s.wall.at += 3 * DAY
+    with acting_for_run("two"):
+        assert await outcome(s, buy(41)) == "spend-cap"
+
+
+async def test_two_grants_for_one_host_have_a_cap_per_site_each(s: Any) -> None:
+    """A cap is one grant's."""
+    for _ in range(2):
+        await grant(s, cap_per_site=eur(100))
+    assert [await outcome(s, buy(100)) for _ in range(3)] == ["allow", "allow", "spend-cap"]
+
+
+async def test_a_denial_names_the_caps_that_the_amount_would_go_over(s: Any) -> None:
+    """At check and at redeem; the reason is spend-cap with any of them."""
+    caps = {"cap_per_act": 100, "cap_per_run": 90, "cap_per_site": 80, "cap_per_day": 70, "spend_cap": 60}
+    await grant(s, **{name: eur(cents) for name, cents in caps.items()})
+    for number, cents in enumerate((61, 71, 81, 91, 101)):
+        answer = await s.gate.check(buy(cents))
+        names = ", ".join(list(caps)[4 - number :])
+        assert (answer.reason, answer.message) == ("spend-cap", f"the amount would go over a cap of the grant: {names}")
+    await s.host.add_grant(scope="pay", domains=["b.local"], cap_per_site=eur(100))
+    tokens = [await s.approved(buy(cents, "b.local")) for cents in (60, 50)]
+    assert isinstance(await s.gate.redeem(tokens[0], buy(60, "b.local")), Allow)
+    answer = await s.gate.redeem(tokens[1], buy(50, "b.local"))
+    assert (answer.reason, answer.message) == ("spend-cap", "the amount would go over a cap of the grant: cap_per_site")
+
+
 async def test_another_currency_is_refused_and_not_converted(s: Any) -> None:
     """SP-02; with any of the caps."""
-    for cap in ("spend_cap", "cap_per_act", "cap_per_run", "cap_per_day"):
+    for cap in ("spend_cap", "cap_per_act", "cap_per_run", "cap_per_site", "cap_per_day"):
         added = await grant(s, **{cap: Money(value=10**6, currency="JPY")})
         assert await outcome(s, buy(1)) == "currency"
         await s.host.revoke_grant(added.id)
@@ -127,7 +168,7 @@ async def test_the_order_of_reasons_is_expired_used_up_currency_cap(s: Any) -> N
 
 async def test_a_released_permit_gives_its_money_back_and_keeps_its_use(s: Any) -> None:
     """Ruling 17: release on failure. In every sum."""
-    await grant(s, spend_cap=eur(100), cap_per_day=eur(100), cap_per_run=eur(100), max_uses=3)
+    await grant(s, spend_cap=eur(100), cap_per_day=eur(100), cap_per_run=eur(100), cap_per_site=eur(100), max_uses=3)
     permit = (await s.gate.check(buy(100))).permit
     assert await outcome(s, buy(1)) == "spend-cap"
     await permit.release()
@@ -218,7 +259,7 @@ async def test_concurrent_payments_that_exceed_the_cap_together_are_not_all_allo
 
 async def test_spending_is_remembered_by_another_gate_on_the_store(s: Any, setup: Any) -> None:
     """SP-05: a restart is a new gate on the same store."""
-    await grant(s, spend_cap=eur(100), cap_per_day=eur(100), cap_per_run=eur(100))
+    await grant(s, spend_cap=eur(100), cap_per_day=eur(100), cap_per_run=eur(100), cap_per_site=eur(100))
     await s.gate.check(buy(60))
     again = setup(store=s.store, now=s.wall)
     assert await outcome(again, buy(41)) == "spend-cap"
@@ -232,6 +273,7 @@ async def test_spending_is_remembered_by_another_gate_on_the_store(s: Any, setup
         {"cap_per_act": "1 EUR"},
         {"cap_per_run": {"value": 1, "currency": "EUR"}},
         {"cap_per_day": True},
+        {"cap_per_site": eur},
         {"spend_cap": eur(1), "cap_per_act": Money(value=1, currency="USD")},
     ],
 )

@@ -18,6 +18,7 @@ import trio
 from foxloop_trio.actions import Action, Allow, Money
 from foxloop_trio.errors import BadOptionsError, GateError
 from foxloop_trio.gate import STORE_TIMEOUT, GateKey, SqliteGateStore
+from foxloop_trio.gate._sqlite_file import SqliteFile, _make_private
 from foxloop_trio.gate._sqlite_schema import SCHEMA_VERSION
 
 
@@ -381,13 +382,52 @@ def test_a_store_outlives_one_trio_run(setup: Any, path: Path) -> None:
 async def test_a_child_process_leaves_the_connection_to_its_parent(path: Path) -> None:
     """SQLite: a connection must not be carried across a fork."""
     async with SqliteGateStore(path) as store:
-        before = store._file._connection
+        assert store._file._connection is not None
         store._file._process += 1  # as it looks after a fork
         async with store.transaction() as tx:
             assert await tx.time() is None
+        before = SqliteFile._inherited.pop()
         assert store._file._connection is not before
-        assert before is not None
+        assert before.execute("SELECT 1").fetchall() == [(1,)]  # not closed, not even as garbage
         before.close()
+
+
+@pytest.mark.parametrize("foreign", [False, True])
+async def test_a_file_that_was_locked_while_it_was_opened_gets_every_check_and_setting(
+    setup: Any, path: Path, foreign: bool
+) -> None:
+    """Tables, write-ahead log and full synchronisation; and a file of another program is still refused."""
+    _make_private(str(path))
+    other = sqlite3.connect(path, isolation_level=None)
+    if foreign:
+        other.execute("CREATE TABLE theirs (x)")
+        other.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    other.execute("BEGIN EXCLUSIVE")
+    store = SqliteGateStore(path)
+    s = setup(store=store)
+    added: list[Any] = []
+
+    async def add() -> None:
+        try:
+            added.append(await s.host.add_grant(scope="fill", domains=["notes.local"]))
+        except GateError as error:
+            added.append(str(error))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(add)
+        await trio.sleep(0.2)
+        assert added == []
+        other.execute("ROLLBACK")
+        other.close()
+    if foreign:
+        assert "belongs to another program" in added[0]
+    else:
+        assert await s.host.grants() == added
+        connection = store._file._connection
+        assert connection is not None
+        settings = [connection.execute(f"PRAGMA {name}").fetchall() for name in ("journal_mode", "synchronous", "trusted_schema")]
+        assert settings == [[("wal",)], [(2,)], [(0,)]]
+    await store.aclose()
 
 
 async def test_a_crash_between_any_two_writes_leaves_a_whole_decision(setup: Any, path: Path, tmp_path: Path) -> None:

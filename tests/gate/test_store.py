@@ -23,7 +23,7 @@ def _request(name: str) -> ApprovalRow:
 
 
 def _spend(name: str) -> SpendRow:
-    return SpendRow(id=name, grant_id="g", amount=Money(value=1, currency="EUR"), at=1.0, day=0)
+    return SpendRow(id=name, grant_id="g", amount=Money(value=1, currency="EUR"), host="a.local", at=1.0, day=0)
 
 
 async def test_a_transaction_sees_its_own_writes_and_saves_them_together() -> None:

@@ -38,7 +38,7 @@ def make(request: Any, setup: Any, tmp_path: Path) -> Any:
         s = setup(store=store, on_decision=hook)
         s.kind, s.heard = request.param, heard
         cap = Money(value=100, currency="EUR")
-        await s.host.add_grant(scope="pay", domains=["shop.local"], approval="never", spend_cap=cap, cap_per_day=cap)
+        await s.host.add_grant(scope="pay", domains=["shop.local"], approval="never", spend_cap=cap, cap_per_site=cap)
         await s.host.add_grant(scope="submit", domains=["notes.local"], max_uses=5)
         return s
 
@@ -153,6 +153,89 @@ async def test_closing_a_permit_is_never_cut(make: Any, how: str) -> None:
     before = ([(1, 30), (0, 0)], [], ["reserved"])
     after = ([(1, 30 if how == "settle" else 0), (0, 0)], [], ["settled"] if how == "settle" else [])
     await swept(make, prepare, operate, before, after, least=2)
+
+
+EMPTY = [(0, 0), (0, 0)]
+
+
+async def _asked(s: Any) -> Any:
+    return (await s.gate.check(s.send())).request_id
+
+
+async def _granted(s: Any) -> Any:
+    return (await s.host.grants())[1].id
+
+
+async def _ruled(s: Any) -> Any:
+    return (await s.host.add_rule(site="example.com", scope="submit", effect="deny")).id
+
+
+async def _rules(s: Any) -> int:
+    async with s.store.transaction() as tx:
+        return len(await tx.rules.all())
+
+
+@pytest.mark.parametrize(
+    ("prepare", "operate", "before", "after", "rules"),
+    [
+        (nothing, lambda s, _: s.host.add_grant(scope="read", domains=["a.local"]), (EMPTY, [], []), ([*EMPTY, (0, 0)], [], []), 0),
+        (_granted, lambda s, grant: s.host.revoke_grant(grant), (EMPTY, [], []), (EMPTY[:1], [], []), 0),
+        (_asked, lambda s, request: s.host.reject(request), (EMPTY, ["pending"], []), (EMPTY, ["rejected"], []), 0),
+        (nothing, lambda s, _: _ruled(s), (EMPTY, [], []), (EMPTY, [], []), 1),
+        (_ruled, lambda s, rule: s.host.remove_rule(rule), (EMPTY, [], []), (EMPTY, [], []), -1),
+    ],
+    ids=["add_grant", "revoke_grant", "reject", "add_rule", "remove_rule"],
+)
+async def test_a_change_of_the_host(make: Any, prepare: Any, operate: Any, before: Any, after: Any, rules: int) -> None:
+    """Done and announced, or neither."""
+    given: dict[str, Any] = {}
+
+    async def counted(s: Any) -> Any:
+        given["s"], given["for"] = s, await prepare(s)
+        given["rules"] = await _rules(s)
+        return given["for"]
+
+    async def changed(s: Any, what: Any) -> Any:
+        try:
+            answer = await operate(s, what)
+        except trio.Cancelled:
+            with trio.CancelScope(shield=True):
+                assert await _rules(s) == given["rules"]
+            raise
+        with trio.CancelScope(shield=True):
+            assert await _rules(s) == given["rules"] + rules
+        assert len(s.heard) == 1
+        return answer
+
+    await swept(make, counted, changed, before, after)
+
+
+@pytest.mark.parametrize("look", ["grants", "pending", "rules", "valid", "wait_decision"])
+async def test_a_look_changes_nothing(make: Any, look: str) -> None:
+    """Whether it was cut or not; and nothing is announced."""
+
+    async def prepare(s: Any) -> Any:
+        request_id = await _asked(s)
+        if look == "wait_decision":
+            await s.host.reject(request_id)
+            return request_id
+        return (await s.gate.check(buy(0))).permit if look == "valid" else None
+
+    async def operate(s: Any, given: Any) -> Any:
+        if look == "valid":
+            seen = await given.valid()
+            assert seen is True
+        elif look == "wait_decision":
+            seen = await s.host.wait_decision(given)
+            assert seen == "rejected"
+        else:
+            seen = await getattr(s.host, look)()
+        assert s.heard == []
+        return seen
+
+    books = ([(1 if look == "valid" else 0, 0), (0, 0)], ["rejected" if look == "wait_decision" else "pending"], [])
+    # A look has no hook, and in a file it has nothing to save but the time.
+    await swept(make, prepare, operate, books, books, least=2)
 
 
 async def test_the_sweep_finds_a_hook_that_is_not_shielded(make: Any, monkeypatch: Any) -> None:

@@ -66,6 +66,27 @@ async def test_an_expiry_ends_the_wait(setup: Any, autojump_clock: Any) -> None:
     assert trio.current_time() - start == pytest.approx(90.5)
 
 
+async def test_an_expired_request_that_a_check_has_swept_away_is_not_taken_for_a_revoked_one(
+    setup: Any, autojump_clock: Any
+) -> None:
+    """The clock leaps over the expiry, and another question comes before the waiter looks again."""
+    s = setup()
+    request_id = await asked(s)
+    heard: list[str] = []
+
+    async def wait() -> None:
+        heard.append(await s.host.wait_decision(request_id))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await trio.sleep(0.25)
+        s.wall.at += 3600
+        await asked(s, "another")
+        async with s.store.transaction() as tx:
+            assert await tx.requests.get(request_id) is None
+    assert heard == ["expired"]
+
+
 async def test_a_cancelled_wait_changes_nothing(setup: Any, autojump_clock: Any) -> None:
     """It is bounded by the caller."""
     s = setup()

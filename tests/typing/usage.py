@@ -105,6 +105,9 @@ async def answer(messages: Any, tools: Any) -> ChatReply:
 async def main() -> None:
     gate, host = create_gate(tools=[save_note, buy])
     grant = await host.add_grant(scope="fill", domains=["notes.local"], max_uses=3)
+    euros = Money(value=10_00, currency="EUR")
+    paying = await host.add_grant(scope="pay", domains=["*.shop.example"], cap_per_act=euros, cap_per_site=euros, cap_per_day=euros)
+    assert_type(paying.cap_per_site, Money | None)
     assert_type(await host.revoke_grant(grant.id), bool)
 
     decision = await gate.check(Action(tool="save_note", args={"text": "x"}, domain="notes.local", scope="fill"))
