@@ -219,11 +219,19 @@ async def test_a_planner_whose_clean_up_fails_does_not_cost_a_settled_verdict(pa
     assert trio.current_time() == 1.0
 
 
+@pytest.mark.parametrize("raced", [False, True])
 @pytest.mark.parametrize("how", ["abort", "cancel"])
-async def test_what_a_planner_raises_when_it_is_stopped_is_on_record(parts: Any, how: str, autojump_clock: Any) -> None:
-    """The stop is what the run ends with; the error is told beside it."""
+async def test_what_a_planner_raises_when_it_is_stopped_is_on_record(
+    parts: Any, how: str, raced: bool, autojump_clock: Any
+) -> None:
+    """The stop is what the run ends with; the error is told beside it, alone and in a race with settle."""
     fail = failing_when_cancelled(ValueError("the planner's own error"))
-    bench = parts.Bench(fail, sink=parts.MemorySink())
+
+    async def settle(given: Any) -> None:
+        await trio.sleep_forever()
+
+    replies = [parts.reply(parts.call(text="a")), fail] if raced else [fail]
+    bench = parts.Bench(*replies, settle=settle if raced else None, sink=parts.MemorySink())
     await stopped_at(bench, 1, how)
     [end] = bench.sink.data("loop.aborted")
     assert end["record"]["cause"] == ("abort" if how == "abort" else "cancelled")

@@ -445,15 +445,28 @@ def judge_order(scene: Scene) -> list[str]:
     return faults
 
 
+def notes_by_leave(scene: Scene) -> dict[str, tuple[list[str], list[str]]]:
+    """For each allowed call its effects on record: of each leave that lapsed and was asked for anew, and of the last one."""
+    allowed = Counter(entry["id"] for entry in scene.sink.data("loop.decision") if entry["decision"] == "allow")
+    effects: dict[str, list[str]] = {call_id: [] for call_id in allowed}
+    for note in scene.sink.data("loop.effect"):
+        effects.setdefault(note["id"], []).append(note["state"])
+    lapsed = {call_id: allowed[call_id] - 1 for call_id in effects}
+    return {call_id: (states[: lapsed[call_id]], states[lapsed[call_id] :]) for call_id, states in effects.items()}
+
+
 def judge_calls(scene: Scene) -> list[str]:
-    """Whatever was allowed has one result, or one note of its effect."""
-    data = scene.sink.data
-    allowed = Counter(entry["id"] for entry in data("loop.decision") if entry["decision"] == "allow")
-    results = Counter(entry["id"] for entry in data("loop.tool-result"))
-    effects = Counter(entry["id"] for entry in data("loop.effect"))
-    faults = [f"{call_id} was allowed and has no end" for call_id in allowed if not results[call_id] and not effects[call_id]]
-    faults += [f"{call_id} has {count} results" for call_id, count in results.items() if count > 1]
-    faults += [f"{call_id} has {count} effects" for call_id, count in effects.items() if count > 1]
+    """Whatever was allowed has a result or a note of its effect, and no call has two of one kind."""
+    allowed = Counter(entry["id"] for entry in scene.sink.data("loop.decision") if entry["decision"] == "allow")
+    results = Counter(entry["id"] for entry in scene.sink.data("loop.tool-result"))
+    faults = [f"{call_id} has {count} results" for call_id, count in results.items() if count > 1]
+    for call_id, (lapsed, last) in notes_by_leave(scene).items():
+        if lapsed != ["not-started"] * (allowed[call_id] - 1):
+            faults.append(f"{call_id} was allowed {allowed[call_id]} times, with {lapsed} of those that lapsed")
+        if len(last) > 1:
+            faults.append(f"{call_id} has {len(last)} effects")
+        if not last and not results[call_id]:
+            faults.append(f"{call_id} was allowed and has no end")
     if allowed.total() < scene.run.statistics().tool_runs:
         faults.append("more tool runs than were allowed")
     return faults
@@ -467,12 +480,12 @@ def judge_effects(scene: Scene) -> list[str]:
         if isinstance(entry["args"], dict) and "text" in entry["args"]
     }
     faults = []
-    for note in scene.sink.data("loop.effect"):
-        text = texts.get(note["id"])
-        if text is None or text == "*" or "•" in text:
+    for call_id, (_, last) in notes_by_leave(scene).items():
+        text = texts.get(call_id)
+        if text is None or text == "*" or "•" in text or len(last) != 1:
             continue  # nothing to tell it by: a look, or hidden
         begun = [started for started in scene.started if started.text == text]
-        state = note["state"]
+        [state] = last
         if not begun and state != "not-started":
             faults.append(f"{state}, of a tool that never began")
         elif len(begun) == 1 and begun[0].state is None and state == "not-started":
