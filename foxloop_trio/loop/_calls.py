@@ -5,7 +5,6 @@ Part of the engine, and pure like it. `Calls` holds the state that calls change;
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NoReturn
@@ -137,6 +136,10 @@ class OpenCall:
     permit: Permit
     allowed: Action
     started: bool = False
+    end: ToolEnd | None = None
+    """How its tool ended, once it has; the result is not on record yet."""
+    noted: bool = False
+    """Whether its effect is on record, or goes there with the next write."""
 
 
 @attrs.define(kw_only=True)
@@ -189,7 +192,10 @@ class Calls:
         self._results: list[SettleCall] = []
         self._all_ran = True
         system = prompt.planner_prompt(max_calls_per_turn=setup.max_calls_per_turn, denials=setup.denials is not None)
-        self._history = History(setup.nonce, system=system, goal=prompt.goal_message(setup.goal, setup.nonce))
+        goal = prompt.goal_message(setup.goal, setup.nonce)
+        # No digest of texts in which something is hidden: with all else in the trail, a short secret could be guessed from it.
+        hides = any(tool.redact is not None for tool in setup.tools.values())
+        self._history = History(setup.nonce, system=system, goal=goal, observed=setup.recorded and not hides)
 
     # What is said
 
@@ -309,9 +315,16 @@ class Calls:
             assert opened is not None
             if (yield from self._turn(Turn("tool", opened.permit))):
                 return opened
-            yield from perform(ClosePermit(opened.permit, "release"))
-            self._open = None
+            yield from self._give_back(opened)
         self._block("gate-deny", f"expired: {PERMIT_WORDS}")
+
+    def _give_back(self, opened: OpenCall) -> Steps[None]:
+        """Leave that lapsed before anything began."""
+        effect = Effect(state="not-started")
+        opened.noted = True
+        yield from perform(self._note("loop.effect", self._effect_note(opened.call, effect, ToolEnd())))
+        yield from perform(ClosePermit(opened.permit, "release"))
+        self._open = None
 
     def _may_learn(self, denial: Deny) -> Steps[bool]:
         """Whether the planner may try another way after this denial of a check (section 10)."""
@@ -415,7 +428,7 @@ class Calls:
         opened.started = True
         args: Any = allowed.args  # parsed from the permit, and nobody else's
         try:
-            end = yield from perform(RunTool(call.planned.id, tool, args, self._context(allowed.domain, permit)))
+            end = yield from perform(RunTool(call.planned.id, tool, permit, args, self._context(allowed.domain, permit)))
         except StepRaised as fault:
             ended = fault.answer.tool or ToolEnd()
             ran = self._raised("tool-error", fault.answer, prompt.TOOL_RAISED)
@@ -424,6 +437,7 @@ class Calls:
                 raise
             ended = limit.answer.tool or ToolEnd()
             ended.effect = ended.effect or Effect(state="unknown")
+            opened.end, opened.noted = ended, True
             yield from perform(self._note("loop.effect", self._effect_note(call.planned, ended.effect, ended)))
             ran = self._timed_out(tool, limit.answer.which, ended.effect)
         else:
@@ -432,11 +446,13 @@ class Calls:
             ran = Ran(output=output, reason=None if output.ok else "failed", effect=end.effect)
             if tool.scope == "read" and output.ok:
                 self._looked(allowed.domain, output)
-        self._open = None
+        opened.end = ended  # so that a stop that comes before the result is on record can say how it ended
         effect = ended.effect
         # What it spent stays spent, unless it said that it did nothing.
         yield from perform(ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle"))
-        if effect is not None and effect.state in ("partial", "unknown") and tool.scope != "read" and not ran.output.ok:
+        self._open = None
+        held = ("partial", "unknown", "done") if ran.reason == "timeout" else ("partial", "unknown")
+        if effect is not None and effect.state in held and tool.scope != "read" and not ran.output.ok:
             self._in_doubt[call.planned.name, call.key] = allowed.domain
         return ran
 
@@ -526,14 +542,12 @@ class Calls:
         return data
 
     def _call_record(self, call: Call, refusal: tuple[ResultReason, str] | None) -> dict[str, Any]:
-        """For the trail: a digest of the arguments that needs the run's nonce to be recomputed, and what we made of them."""
+        """For the trail: a digest of the arguments, and what we made of them. No digest of what `redact` hides: whoever has the
+        trail could try all short secrets against it."""
+        if call.tool is not None and call.tool.redact is not None:
+            return {"verdict": "ok" if refusal is None else refusal[0]}
         digest = hmac.digest(self._setup.nonce.encode(), call.key.encode("utf-8", "surrogatepass"), "sha256").hex()
         return {"args_digest": digest, "verdict": "ok" if refusal is None else refusal[0]}
-
-
-def goal_digest(goal: str, nonce: str) -> str:
-    """Tells later whether a goal is the one of the run, to those who know the run's nonce."""
-    return hmac.digest(nonce.encode(), goal.encode("utf-8", "surrogatepass"), hashlib.sha256).hex()
 
 
 def _with_args(action: Action, args: Any) -> Action:

@@ -212,10 +212,11 @@ class AskHuman(EngineEffect[object]):
 
 @attrs.define
 class RunTool(EngineEffect[ToolEnd]):
-    """Run a tool with `args`, which are the permit's own copy and this call's alone."""
+    """Run a tool under a permit, with `args`, which are a copy of the permit's and this call's alone."""
 
     call_id: str
     tool: Tool
+    permit: Permit
     args: dict[str, Any]
     ctx: ToolContext
 

@@ -64,6 +64,7 @@ class Engine(Calls):
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup)
+        self.run_id = setup.run_id
         self.tokens = 0
         self.cost: Money | None = None
         self._cost_unknown = False
@@ -90,6 +91,8 @@ class Engine(Calls):
         except Stopped as stopped:
             tool = stopped.answer.tool
             event, record = Aborted(step=self.step), {"cause": stopped.answer.cause}
+            if tool is not None and tool.error is not None and not (self._open is not None and self._open.started):
+                record = {**record, "error": tool.error}  # what hid behind the stop; a tool's own error is in its effect's note
         except LimitReached as limit:
             tool = limit.answer.tool
             event = self._out_of_time(limit.answer)
@@ -122,8 +125,7 @@ class Engine(Calls):
         opened = self._open
         assert opened is not None
         if not (yield from self._turn(Turn("tool", opened.permit))):
-            self._open = None
-            yield from perform(ClosePermit(opened.permit, "release"))
+            yield from self._give_back(opened)
             return
         ran = yield from self._execute(call, tool, opened)
         if ran.output.ok:
@@ -326,11 +328,16 @@ class Engine(Calls):
             return None
         effect = Effect(state="not-started")
         if opened.started:
-            effect = end.effect or Effect(state="unknown")
-        if noted:
+            end = opened.end or end
+            effect = end.effect or _effect_of(end.output)
+        if noted and not opened.noted:
             yield self._note("loop.effect", self._effect_note(opened.call, effect, end))
         yield ClosePermit(opened.permit, "release" if effect.state == "not-started" else "settle")
         return InFlight(call_id=opened.call.id, name=opened.call.name, effect=effect) if opened.started else None
+
+    def close_up(self) -> Generator[EngineEffect[Any], Answer, InFlight | None]:
+        """For a driver whose engine broke: close the call that is open."""
+        return self._close_open(ToolEnd())
 
     def _stop_without_trail(self, lost: TrailFailed) -> Generator[EngineEffect[Any], Answer, None]:
         """The record could not be written: say so, and try once more to get at least that on record."""
@@ -343,6 +350,11 @@ class Engine(Calls):
             "planner_seconds": "one request took longer than that",
         }.get(limit.which, "this limit was reached")
         return Blocked(step=self.step, reason="budget", message=f"{limit.which}: {what} ({seconds} s)", limit=limit.which)
+
+
+def _effect_of(output: ToolOutput | None) -> Effect:
+    """What is known of a tool that said nothing of its effect: only a good result says that it was done."""
+    return Effect(state="done" if output is not None and output.ok else "unknown")
 
 
 def _failed_lines(verdict: CheckResult) -> str:

@@ -20,8 +20,10 @@ class History:
     Messages are frozen, so the planner gets the very same objects at each request and cannot edit our history.
     """
 
-    def __init__(self, nonce: str, *, system: str, goal: str) -> None:
+    def __init__(self, nonce: str, *, system: str, goal: str, observed: bool) -> None:
+        """`observed`: whether `observation` tells a digest of the contents."""
         self._nonce = nonce
+        self._digest = hashlib.sha256() if observed else None
         self._sent: list[Message] = []
         self._sent_size = 0
         self._whole_from = 0
@@ -41,7 +43,10 @@ class History:
     def add_born_frozen(self, message: FrozenDict) -> None:
         """Append a message that is frozen all the way down already."""
         self._sent.append(message)
-        self._sent_size += len(message["content"] or "")
+        content = message["content"] or ""
+        self._sent_size += len(content)
+        if self._digest is not None:
+            self._digest.update(content.encode("utf-8", "surrogatepass") + b"\0")
 
     def add_text(self, text: str) -> None:
         """Append an assistant message that only says something."""
@@ -93,15 +98,18 @@ class History:
                 self._sent_size += len(after["content"]) - len(before["content"])
                 self._sent[index] = freeze(after)
                 self._whole_from = index + 1
+                if self._digest is not None:
+                    self._digest.update(b"left out %d\0" % index)
             if self._sent_size <= prompt.LIMITS["history"]:
                 return
         # Nothing more can go until another message makes the newest one an older one.
         self._whole_from = max(self._whole_from, len(self._sent) - 1)
 
     def observation(self, step: int, sent: list[Message]) -> dict[str, Any]:
-        """For the trail: what is put before the planner now, by its size and a digest of its texts in order."""
-        digest = hashlib.sha256()
-        for message in sent:
-            digest.update((message["content"] or "").encode("utf-8", "surrogatepass"))
-            digest.update(b"\0")
-        return {"step": step, "messages": len(sent), "characters": self._sent_size, "sha256": digest.hexdigest()}
+        """For the trail: what is put before the planner now, by its size and a digest that goes on from request to request.
+
+        The digest is over each content as it was added and each place where page text was left out, in order; so it costs no more
+        in a long run, and a replay comes to the same one. It is left out where it could give a secret away.
+        """
+        seen = {"step": step, "messages": len(sent), "characters": self._sent_size}
+        return seen if self._digest is None else {**seen, "sha256": self._digest.hexdigest()}

@@ -22,7 +22,7 @@ from ..events import LoopEvent, Outcome
 from ..ports import Approver, Environment, Gate, Ids, Planner, TrailSink, WallClock
 from ..tools import Tool, define_tools
 from ._budget import Budget, recordable
-from ._calls import Setup, goal_digest
+from ._calls import Setup
 from ._denials import Denials
 from ._engine import Engine, describe_tools
 from ._frozen import freeze
@@ -203,7 +203,6 @@ class Loop:
         hides = any(tool.redact is not None for tool in self._tools.values())
         return {
             "goal": withheld(len(goal)) if hides else goal,
-            "goal_digest": goal_digest(goal, nonce),
             "options": options,
             "tools": describe_tools(self._tools),
             "versions": {"foxloop_trio": __version__, "trio": trio.__version__, "python": platform.python_version()},

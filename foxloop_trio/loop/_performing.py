@@ -21,8 +21,9 @@ import attrs
 import trio
 
 from ..actions import Allow, Ask, CheckResult, Deny, Effect, Permit, ToolOutput, copied
+from ..actions._run import acting_for_run
 from ..canonical import canonical_json
-from ..ports import Approver, Environment, Gate, Planner, TrailSink, WallClock
+from ..ports import Approver, ChatReply, Environment, Gate, Planner, TrailSink, WallClock
 from ._budget import Budget
 from ._effects import (
     OK,
@@ -90,6 +91,7 @@ class Performer:
     def __init__(self, ports: Ports, engine: Engine, waits: Waits, recorder: Recorder) -> None:
         self._ports = ports
         self._engine = engine
+        self._run_id = engine.run_id
         self._waits = waits
         self._recorder = recorder
         self._chat = partial(ports.planner.chat, tools=ports.definitions)
@@ -99,6 +101,7 @@ class Performer:
         self._judged_at = 0.0
         self._rested = False
         self._tool_began = False
+        self._end: ToolEnd | None = None
         self.handlers: dict[type[EngineEffect[Any]], Callable[[Any], Awaitable[Answer]]] = {
             Turn: self._turn,
             AskPlanner: self._ask_planner,
@@ -134,7 +137,7 @@ class Performer:
             await trio.lowlevel.checkpoint_if_cancelled()
         self._rested = turn.kind == "tool"
         if waits.paused:
-            cut = await self._while_paused(turn)
+            cut = await self._while_paused(turn.expires_at)
             if cut is not None:
                 return cut
         if turn.kind == "planner":
@@ -150,12 +153,14 @@ class Performer:
             waited = await self._wait_step("gate", turn.permit.valid)
             if waited.cut is not None:
                 return waited.cut
-            return Ok(waited.value is True)  # a gate that cannot tell is asked anew, and then says what is wrong
-        return YES
+            if waited.value is not True:
+                return Ok(False)  # a gate that cannot tell is asked anew, and then says what is wrong
+        # Paused while something here was awaited: the whole question again, the permit included.
+        return await self._turn(turn) if waits.paused else YES
 
-    async def _while_paused(self, turn: Turn) -> Answer | None:
+    async def _while_paused(self, expires_at: float | None = None) -> Answer | None:
         """Wait until the run goes on; an abort, the request's expiry, or the loss of an environment ends the wait too."""
-        left = math.inf if turn.expires_at is None else max(0.0, turn.expires_at - self._ports.wall_clock())
+        left = math.inf if expires_at is None else max(0.0, expires_at - self._ports.wall_clock())
         waited = await self._waits.wait("pause", "expires_at", left, self._unpaused_or_lost, human=True)
         if waited.cut is not None:
             return waited.cut
@@ -180,10 +185,16 @@ class Performer:
     # The planner
 
     async def _ask_planner(self, effect: AskPlanner) -> Answer:
+        if self._waits.paused:  # since its turn, while the observation was put on record
+            cut = await self._while_paused()
+            if cut is not None:
+                return cut
         if effect.settle is None:
             waited = await self._waits.wait("planner", "planner_seconds", self._planner_seconds, self._chat, effect.messages)
+            if type(waited.value) is not ChatReply:
+                waited.value = _exact(waited.value, ChatReply)
             return _answer(waited)
-        race = Race(self._ports, effect)
+        race = Race(self._ports, self._waits, effect)
         waited = await self._waits.wait("planner", "planner_seconds", self._planner_seconds, race.run)
         if race.settle_fault is not None:
             error = self._engine.masks.text(raised(race.settle_fault).message)
@@ -247,10 +258,16 @@ class Performer:
         except Exception as fault:
             return raised(fault)
         if inspect.isawaitable(value):
-            waited = await self._wait_step(name, _itself, value)
+            try:
+                waited = await self._wait_step(name, _itself, value)
+            finally:
+                if inspect.iscoroutine(value):
+                    value.close()  # one that a cancel reached before it began
             if not waited.returned or waited.cut is not None or waited.fault is not None:
                 return _answer(waited)
             value = waited.value
+        if promised is CheckResult:
+            value = _exact(value, CheckResult)
         if not isinstance(value, promised):
             return raised(TypeError(f"{name.split(' ')[0]} answered {type(value).__name__}, not {promised.__name__}"))
         return Ok(value)
@@ -264,13 +281,15 @@ class Performer:
         check: Callable[..., Awaitable[Any]] = self._ports.gate.check
         if not effect.store_request:
             check = partial(check, store_request=False)
-        return await self._judged(await self._waits.wait("gate", "step_seconds", STEP_SECONDS, check, effect.action))
+        return await self._judged(check, effect.action)
 
     async def _gate_redeem(self, effect: GateRedeem) -> Answer:
-        return await self._judged(await self._wait_step("gate", self._ports.gate.redeem, effect.token, effect.action))
+        return await self._judged(self._ports.gate.redeem, effect.token, effect.action)
 
-    async def _judged(self, waited: Waited) -> Answer:
+    async def _judged(self, ask: Callable[..., Awaitable[Any]], *args: Any) -> Answer:
         """A decision, or why there is none. Leave that came too late is given back; the use stays counted."""
+        with acting_for_run(self._run_id):  # so that what a grant allows per run is counted per run
+            waited = await self._waits.wait("gate", "step_seconds", STEP_SECONDS, ask, *args)
         self._judged_at = trio.current_time()
         decision = waited.value
         if waited.cut is None and waited.fault is None:
@@ -288,6 +307,10 @@ class Performer:
     async def _ask_human(self, effect: AskHuman) -> Answer:
         approve = self._ports.on_approval
         assert approve is not None
+        if self._waits.paused:  # since its turn, while the consumer held the event
+            cut = await self._while_paused(effect.request.expires_at)
+            if cut is not None:
+                return cut
         left = effect.request.expires_at - self._ports.wall_clock()
         if left <= 0:
             return Limit("expires_at")  # it expired while the consumer held the event: nobody is asked
@@ -318,10 +341,12 @@ class Performer:
         seconds = self._tool_seconds
         if tool.human:
             limit, seconds = "approval_seconds", self._approval_seconds
-        self._tool_began = False
+        self._tool_began, self._end = False, None
         waited = await self._waits.wait(f"tool {tool.name}", limit, seconds, self._begin, effect, human=tool.human)
         output, fault = waited.value, waited.fault
         whole = waited.returned and fault is None
+        if whole and type(output) is not ToolOutput:
+            output = _exact(output, ToolOutput)
         if whole and not isinstance(output, ToolOutput):
             whole, fault = False, TypeError(f"the tool returned {type(output).__name__}, not a ToolOutput")
         if waited.cut is None:
@@ -329,19 +354,31 @@ class Performer:
             if fault is not None:
                 return raised(fault, tool=ToolEnd(effect=reported))
             return Ok(ToolEnd(output=output, effect=reported))
-        await self._note_late(effect, waited.cut_at)
         if whole:
             effect_known = reported_effect(effect) or Effect(state="done" if output.ok else "unknown")
-            waited.cut.tool = ToolEnd(output=output, effect=effect_known)
+            self._end = ToolEnd(output=output, effect=effect_known)
         else:
-            waited.cut.tool = ToolEnd(effect=self.known_effect(effect), error=raised(fault).message if fault is not None else None)
+            error = raised(fault).message if fault is not None else None
+            self._end = ToolEnd(effect=self._known_effect(effect), error=error)
+        await self._note_late(effect, waited.cut_at)
+        waited.cut.tool = self._end
         return waited.cut
+
+    def end_of(self, effect: EngineEffect[Any] | None) -> ToolEnd:
+        """How what was under way ended, when it was cancelled from outside: what it raised besides, and a tool's effect."""
+        if not isinstance(effect, RunTool):
+            return ToolEnd(error=self._hidden())
+        return self._end or ToolEnd(effect=self._known_effect(effect), error=self._hidden())
+
+    def _hidden(self) -> str | None:
+        hidden = self._waits.hidden
+        return raised(hidden).message if hidden is not None else None
 
     def _begin(self, effect: RunTool) -> Awaitable[ToolOutput]:
         self._tool_began = True
         return effect.tool.run(effect.args, effect.ctx)
 
-    def known_effect(self, effect: RunTool) -> Effect:
+    def _known_effect(self, effect: RunTool) -> Effect:
         """What is known of a tool that was cut: its own word, or that it never began; else it is unknown."""
         return reported_effect(effect) or Effect(state="unknown" if self._tool_began else "not-started")
 
@@ -367,8 +404,20 @@ def reported_effect(effect: RunTool) -> Effect | None:
     return effect.ctx._cell.effect
 
 
+def _exact(value: Any, kind: type[Any]) -> Any:
+    """A subclass rebuilt as its plain base, so that nothing in it can change or raise later; None when it cannot be read."""
+    if type(value) is kind or not isinstance(value, kind):
+        return value
+    try:
+        return kind(**{field.alias: getattr(value, field.name) for field in attrs.fields(kind)})
+    except Exception:
+        return None
+
+
 def _answer(waited: Waited) -> Answer:
     if waited.cut is not None:
+        if waited.fault is not None:
+            waited.cut.tool = ToolEnd(error=raised(waited.fault).message)
         return waited.cut
     if waited.fault is not None:
         return raised(waited.fault)

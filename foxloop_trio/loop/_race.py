@@ -17,13 +17,15 @@ from ._settling import settling
 
 if TYPE_CHECKING:
     from ._performing import Ports
+    from ._waits import Waits
 
 
 class Race:
     """One race; `run` gives the reply or `Settled`, or raises what the planner raised."""
 
-    def __init__(self, ports: Ports, effect: AskPlanner) -> None:
+    def __init__(self, ports: Ports, waits: Waits, effect: AskPlanner) -> None:
         self._ports = ports
+        self._waits = waits
         self._effect = effect
         self._settled: Settled | None = None
         self._replied = False
@@ -38,6 +40,13 @@ class Race:
                 reply = await self._ports.planner.chat(self._effect.messages, tools=self._ports.definitions)
             except Exception as error:
                 fault = error
+            except BaseExceptionGroup as group:
+                # Cancelled, because settle was first or from outside, and its clean-up failed: kept for the record.
+                cancelled, rest = group.split(trio.Cancelled)
+                if cancelled is None or not isinstance(rest, Exception):
+                    raise
+                self._waits.hidden = rest
+                raise cancelled from None
             self._replied = True
             nursery.cancel_scope.cancel()
         if self._settled is not None:
@@ -47,11 +56,21 @@ class Race:
         return reply
 
     async def _settle(self, scope: trio.CancelScope) -> None:
+        self._waits.helper = trio.lowlevel.current_task()
         try:
             found = await self._drive()
         except Exception as error:
             self.settle_fault = error
             return
+        except BaseExceptionGroup as group:
+            # Cancelled, because the planner was first, and its clean-up failed: that is settle's fault and not the planner's.
+            cancelled, rest = group.split(trio.Cancelled)
+            if cancelled is None or not isinstance(rest, Exception):
+                raise
+            self.settle_fault = rest
+            raise cancelled from None
+        finally:
+            self._waits.helper = None
         if found is None:
             return
         await trio.lowlevel.checkpoint()

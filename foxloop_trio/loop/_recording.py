@@ -54,6 +54,12 @@ class Recorder:
                 await trail.append(actor="foxloop", kind=kind, data=data)
             except Exception as fault:
                 error = fault
+            except BaseExceptionGroup as group:
+                cancelled, rest = group.split(trio.Cancelled)
+                if cancelled is None or not isinstance(rest, Exception):
+                    raise
+                error = rest
+                raise cancelled from None
             self.unwritten = None
         if error is not None:
             return TrailFailed(raised(error).message)

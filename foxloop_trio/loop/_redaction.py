@@ -75,6 +75,7 @@ class Masks:
     def __init__(self, names: Container[str] = ()) -> None:
         self._names = names
         self._hidden: list[str] = []
+        self._ids: dict[str, str] = {}
 
     def __bool__(self) -> bool:
         return bool(self._hidden)
@@ -104,7 +105,7 @@ class Masks:
     def record(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         if not self._hidden:
             return record
-        return {key: self._value(value, 0) if key in RECORD_TEXT else value for key, value in record.items()}
+        return {key: self._field(key, value, 0) if key in RECORD_TEXT else value for key, value in record.items()}
 
     def _value(self, value: Any, depth: int) -> Any:
         if value is None or isinstance(value, bool):
@@ -116,8 +117,8 @@ class Masks:
         kind = type(value)
         fields = FREE_TEXT.get(kind)
         if fields is not None:
-            return attrs.evolve(value, **{name: self._value(getattr(value, name), depth + 1) for name in fields})
-        if isinstance(value, Mapping):
+            return attrs.evolve(value, **{name: self._field(name, getattr(value, name), depth + 1) for name in fields})
+        if kind is dict:
             return {self._key(key): self._value(inner, depth + 1) for key, inner in value.items()}
         if kind is list or kind is tuple:
             return kind([self._value(inner, depth + 1) for inner in value])
@@ -127,6 +128,15 @@ class Masks:
         except Exception:
             return MASK
         return MASK if any(hidden in words for hidden in self._hidden) else value
+
+    def _field(self, name: str, value: Any, depth: int) -> Any:
+        return self._id(value) if name in ("id", "call_id") else self._value(value, depth)
+
+    def _id(self, call_id: str) -> str:
+        """An id that holds a hidden value gets one of ours, since two ids that are masked could become one."""
+        if not any(hidden in call_id for hidden in self._hidden):
+            return call_id
+        return self._ids.setdefault(call_id, f"masked_{len(self._ids) + 1}")
 
     def _key(self, key: Any) -> Any:
         return self.text(key) if isinstance(key, str) else key

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import attrs
 import trio
@@ -17,12 +17,11 @@ import trio
 from ..actions import Money
 from ..errors import BusyError
 from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
-from ._effects import OK, Answer, Emit, EngineEffect, Limit, RunTool, Stop, StopCause, ToolEnd
+from ._effects import OK, Answer, Emit, EngineEffect, Limit, Stop, StopCause
 from ._engine import Engine
 from ._performing import Performer, Ports
 from ._recording import Recorder
 from ._waits import Waits
-from ._words import raised
 
 
 @attrs.frozen(kw_only=True)
@@ -38,6 +37,10 @@ class Statistics:
     waiting_for: str | None
     """What is awaited now, such as ``planner`` or ``tool save_note``; None between two events."""
     waiting_since: float | None
+
+
+STOP_RESERVE: Final = 1.0
+"""Seconds of `trail_timeout` (at most half of it) that what goes before the stop record leaves to it. Ours."""
 
 
 class LoopRun:
@@ -66,6 +69,8 @@ class LoopRun:
         self._handed_at = 0.0
         self._reader: trio.lowlevel.Task | None = None
         self._idle: trio.Event | None = None
+        self._leaving = False
+        self._wound_up_by = 0.0
         self._ended_at: float | None = None
 
     def __repr__(self) -> str:
@@ -103,7 +108,7 @@ class LoopRun:
         now = 0.0
         if self._state != "new":
             now = self._ended_at if self._ended_at is not None else trio.current_time()
-        human = self._waits.human_seconds + self._held_human(now)
+        human = self._waits.human_until(now) + self._held_human(now)
         waiting = self._waits.now_waiting
         return Statistics(
             step=self._engine.step,
@@ -132,10 +137,11 @@ class LoopRun:
         self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if self._reader is not None:
-            if self._reader is trio.lowlevel.current_task():
+            if trio.lowlevel.current_task() in (self._reader, self._waits.helper):
                 raise BusyError("this run was left from inside one of its own tools or hooks; leave it where it was opened")
-            # Another task still waits for an event. It gets `aborted`, and we leave when it has it.
+            # Another task still waits for an event. It gets the next one, most likely `aborted`, and no other after it.
             self.abort()
+            self._leaving = True
             self._idle = trio.Event()
             with trio.CancelScope(shield=True):
                 await self._idle.wait()
@@ -150,7 +156,7 @@ class LoopRun:
 
     @trio.lowlevel.enable_ki_protection
     async def __anext__(self) -> LoopEvent:
-        if self._state != "open":
+        if self._state != "open" or self._leaving:
             if self._state == "new":
                 raise BusyError("open the run first: async with loop.run(goal) as run")
             raise StopAsyncIteration
@@ -240,9 +246,11 @@ class LoopRun:
         if self._state != "open":
             return
         unwritten, self._recorder.unwritten = self._recorder.unwritten, None
+        self._waits.human_seconds += self._held_human(trio.current_time())
         self._handed = None
         event: StopEvent = Aborted(step=self._engine.step)
-        self._recorder.until = trio.current_time() + self._trail_timeout
+        self._wound_up_by = trio.current_time() + self._trail_timeout
+        self._recorder.until = self._wound_up_by - min(STOP_RESERVE, self._trail_timeout / 2)
         try:
             with trio.CancelScope(shield=True):
                 failed = await self._recorder.record(unwritten) if unwritten is not None else None
@@ -254,12 +262,7 @@ class LoopRun:
             self._finish(event)
 
     async def _drive_to_stop(self, cause: StopCause) -> StopEvent:
-        end = None
-        if isinstance(self._current, RunTool):
-            hidden = self._waits.hidden
-            error = raised(hidden).message if hidden is not None else None
-            end = ToolEnd(effect=self._performer.known_effect(self._current), error=error)
-        answer: Answer = Stop(cause, end)
+        answer: Answer = Stop(cause, self._performer.end_of(self._current))
         event: StopEvent = Aborted(step=self._engine.step)
         recorded = False
         try:
@@ -268,6 +271,7 @@ class LoopRun:
             while True:
                 self._current = asked = self._generator.send(answer)
                 if isinstance(asked, Emit):
+                    self._recorder.until = self._wound_up_by
                     failed = await self._recorder.record(asked)
                     if isinstance(asked.event, Done | Blocked | Aborted):
                         event, recorded = asked.event, True
@@ -275,8 +279,12 @@ class LoopRun:
                 else:
                     answer = await self._performer.perform(asked)
         except StopIteration:
-            # The usual end. A generator that was spent before it said its stop event is a fault of ours; the end is recorded still.
+            # The usual end. A generator that was spent before it said its stop event is a fault of ours; what is open is closed and
+            # the end is recorded still.
             if not recorded:
+                for asked in self._engine.close_up():
+                    await self._performer.perform(asked)
+                self._recorder.until = self._wound_up_by
                 await self._recorder.record(Emit(event, {"cause": cause}))
             return event
 

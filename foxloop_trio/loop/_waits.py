@@ -48,7 +48,10 @@ class Waits:
         self.now_waiting: tuple[str, float] | None = None
         """What is awaited now, and since when; None between two waits."""
         self.hidden: Exception | None = None
-        """What was raised beside a cancellation, and would be lost with it."""
+        """What was raised beside a cancellation in this wait, and would be lost with it."""
+        self.helper: trio.lowlevel.Task | None = None
+        """The task beside the reader's, while settle races the planner."""
+        self._human_since: float | None = None
         self._scope: trio.CancelScope | None = None
         self._unpaused: trio.Event | None = None
 
@@ -76,6 +79,10 @@ class Waits:
         while self._unpaused is not None:  # paused again before we were woken: go on waiting
             await self._unpaused.wait()
 
+    def human_until(self, now: float) -> float:
+        """Seconds in which a person was waited for, those of a wait that still goes on included."""
+        return self.human_seconds + (now - self._human_since if self._human_since is not None else 0.0)
+
     # Waiting
 
     def out_of_time(self) -> bool:
@@ -98,7 +105,9 @@ class Waits:
                 deadline, limit = run_deadline, "seconds"
         waited = Waited()
         scope = trio.CancelScope(deadline=deadline)
-        self._scope, self.now_waiting = scope, (name, now)
+        self._scope, self.now_waiting, self.hidden = scope, (name, now), None
+        if human:
+            self._human_since = now
         if self.aborted:
             scope.cancel()
         try:
@@ -113,17 +122,21 @@ class Waits:
                     cancelled, rest = group.split(trio.Cancelled)
                     if cancelled is None or (rest is not None and not isinstance(rest, Exception)):
                         raise
-                    self.hidden = waited.fault = rest
+                    # What settle's race has kept already stays, when there is nothing more.
+                    waited.fault = rest
+                    self.hidden = rest or self.hidden
                     raise cancelled from None
         except Exception as fault:
             waited.fault = fault
         finally:
             self._scope = self.now_waiting = None
             if human:
+                self._human_since = None
                 self.human_seconds += trio.current_time() - now
         # An abort or a limit wins over what came back late, which the caller may still want to have on record.
         if self.aborted:
             waited.cut, waited.cut_at = Stop("abort"), self.aborted_at if self.aborted_at is not None else now
+            waited.fault = waited.fault or self.hidden
         elif scope.cancelled_caught or (deadline != math.inf and trio.current_time() >= deadline):
             waited.cut_at = deadline
             if limit == "step_seconds":

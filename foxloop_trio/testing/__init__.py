@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._firefox_host import FirefoxHost as FirefoxHost
     from ._firefox_leftovers import Leftovers as Leftovers
+    from ._gate_store_contract import GateStoreReport as GateStoreReport
+    from ._gate_store_contract import check_gate_store as check_gate_store
     from ._memory_channel import memory_channel_pair as memory_channel_pair
     from ._seeded import seeded_ids as seeded_ids
     from ._sweep import SweepError as SweepError
@@ -30,6 +32,7 @@ __all__ = [
     "FakeAct",
     "FakeBrowser",
     "FirefoxHost",
+    "GateStoreReport",
     "Leftovers",
     "PageData",
     "SweepError",
@@ -37,6 +40,7 @@ __all__ = [
     "SweepViolation",
     "SweepVisit",
     "cancel_at_every_checkpoint",
+    "check_gate_store",
     "check_trail_store",
     "memory_channel_pair",
     "seeded_ids",
@@ -47,6 +51,7 @@ _WHERE = {
     "FakeAct": "fake_browser",
     "FakeBrowser": "fake_browser",
     "FirefoxHost": "_firefox_host",
+    "GateStoreReport": "_gate_store_contract",
     "Leftovers": "_firefox_leftovers",
     "PageData": "fake_browser",
     "SweepError": "_sweep",
@@ -54,6 +59,7 @@ _WHERE = {
     "SweepViolation": "_sweep",
     "SweepVisit": "_sweep",
     "cancel_at_every_checkpoint": "_sweep",
+    "check_gate_store": "_gate_store_contract",
     "check_trail_store": "_trail_store",
     "memory_channel_pair": "_memory_channel",
     "seeded_ids": "_seeded",
