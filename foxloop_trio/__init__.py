@@ -65,7 +65,7 @@ if TYPE_CHECKING:
         event_from_json,
         event_to_json,
     )
-    from .gate import Grant, MemoryGateStore, SqliteGateStore, create_gate, terminal_approver
+    from .gate import Grant, MemoryGateStore, SqliteGateStore, callback_approver, create_gate, terminal_approver
     from .loop import (
         Budget,
         CheckInput,
@@ -147,6 +147,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "ask_user_tool",
+    "callback_approver",
     "check_args",
     "create_gate",
     "define_tools",
@@ -213,7 +214,7 @@ _HOMES: Final[dict[str, tuple[str, ...]]] = {
         "event_from_json",
         "event_to_json",
     ),
-    ".gate": ("Grant", "MemoryGateStore", "SqliteGateStore", "create_gate", "terminal_approver"),
+    ".gate": ("Grant", "MemoryGateStore", "SqliteGateStore", "callback_approver", "create_gate", "terminal_approver"),
     ".loop": (
         "Budget",
         "CheckInput",

@@ -5,19 +5,19 @@ UTF-16 order, strings escaped the shortest way and never normalised, numbers as 
 for whatever JSON cannot say.
 
 There are two ways through. `_general` walks any value with a stack of its own (nothing here leans on Python's recursion limit) and
-knows all rules. `_fast` lets the standard library's C encoder write the values for which that gives the same text, and declines all
-others: those with floats, surrogates, keys beyond the Basic Multilingual Plane, shared parts, or anything that is to be refused. So
-errors are always worded by `_general`.
+knows all rules. `_fast` lets the standard library's C encoder write the values for which that gives the same text, if need be after
+it has put numbers and keys into a form that the encoder writes right, and declines all others: those with surrogates, with numbers
+that need an exponent, or with anything that is to be refused. So errors are always worded by `_general`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from json.encoder import encode_basestring
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from .errors import NotJsonError
 
@@ -29,13 +29,22 @@ _MAX_SAFE: Final = 2**53 - 1
 _C_ENCODER_DEPTH: Final = 200
 """Deepest nesting given to the C encoder, which recurses; Python's default limit is 1000 frames for the whole program."""
 
-_encode_plain = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=True, separators=(",", ":")
-).encode
+_MOST_CONTAINERS: Final = 100_000
+"""Containers that the fast way looks at: a small value with shared parts can stand for a text without end."""
+
+_FEW: Final = 32
+"""Members of a container, and containers of a level, whose texts are not added up before they are written."""
+
+_WHOLE_BELOW: Final = 1e21
+"""ECMAScript writes numbers from here on with an exponent (Number::toString, step 6)."""
+
+_PLAIN_FROM: Final = 1e-4
+"""Python's repr writes nearer to zero than this with an exponent; fractions above have no more than 17 digits and none."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TEXT_ONLY: Final = frozenset({str})
-_QUICK_TYPES: Final = frozenset({str, int, bool, type(None), dict, list})
+_AS_THEY_ARE: Final = frozenset({str, bool, type(None)})
+_QUICK_TYPES: Final = frozenset({*_AS_THEY_ARE, int, float, dict, list})
 
 
 def canonical_json(value: Any, *, max_depth: int = 64, max_bytes: int | None = None) -> str:
@@ -72,60 +81,103 @@ def _whole(digits: str) -> int | float:
 _read = json.JSONDecoder(parse_int=_whole).decode
 
 
+def _encoder(*, sort_keys: bool) -> Callable[[Any], str]:
+    """The C encoder without the set-up that `JSONEncoder.encode` repeats at each call, or that where there is no C encoder."""
+    c_make_encoder = getattr(json.encoder, "c_make_encoder", None)
+    if c_make_encoder is None:
+        return json.JSONEncoder(
+            ensure_ascii=False, allow_nan=False, check_circular=False, sort_keys=sort_keys, separators=(",", ":")
+        ).encode
+    encode = c_make_encoder(None, _nothing_else, encode_basestring, None, ":", ",", sort_keys, False, False)
+    return lambda value: "".join(encode(value, 0))
+
+
+def _nothing_else(value: object) -> NoReturn:
+    raise TypeError(type(value).__name__)
+
+
+_encode_sorting: Final = _encoder(sort_keys=True)
+_encode_in_order: Final = _encoder(sort_keys=False)
+
+
 def _fast(value: Any, max_depth: int, max_bytes: int | None) -> str | None:
-    """The text by way of the C encoder, or None when it is not certain that this is the canonical text."""
+    """The text by way of the C encoder, or None when it is not certain that this is the canonical text.
+
+    It looks at whole containers at a time, level by level, with loops that run in C.
+    """
     kind: type = type(value)
     if kind is not dict and kind is not list:
         return None  # a bare scalar gains nothing
     level: list[Any] = [value]
     keys: list[Any] = []
-    seen = {id(value)}
-    containers = 1
-    size = 0
+    left = _MOST_CONTAINERS
     room = min(max_depth, _C_ENCODER_DEPTH)
+    whole_floats = False
+    size = 0
     while level:
         if room <= 0:
             return None
         room -= 1
         below: list[Any] = []
         for items in level:
-            size += len(items)
             if type(items) is dict:
                 keys += items
                 items = items.values()
-            for item in items:
-                kind = type(item)
-                if kind is str:
-                    size += len(item)
-                elif kind is dict or kind is list:
-                    below.append(item)
-                elif kind is int:
-                    if not -_MAX_SAFE <= item <= _MAX_SAFE:
-                        return None
-                elif item is not None and kind is not bool:
-                    return None
-        if below:
-            # A part met twice is shared or contains itself; walking it again and again could take for ever.
-            containers += len(below)
-            seen.update(map(id, below))
-            if len(seen) != containers or (max_bytes is not None and size > max_bytes):
+            kinds = set(map(type, items))
+            if max_bytes is not None and (len(items) > _FEW or len(level) > _FEW):
+                # One long text in many places is little memory and much text; in a few places it does not matter.
+                size += len(items)
+                if str in kinds:
+                    size += sum([len(item) for item in items if type(item) is str])
+            if kinds <= _AS_THEY_ARE:
+                continue
+            if not kinds <= _QUICK_TYPES:
                 return None
+            if int in kinds:
+                for item in items:
+                    if type(item) is int and not -_MAX_SAFE <= item <= _MAX_SAFE:
+                        return None
+            if float in kinds:
+                for item in items:
+                    if type(item) is float:
+                        if item.is_integer():
+                            if not -_WHOLE_BELOW < item < _WHOLE_BELOW:
+                                return None
+                            whole_floats = True
+                        elif not (item >= _PLAIN_FROM or item <= -_PLAIN_FROM):  # NaN is neither
+                            return None
+            if dict in kinds or list in kinds:
+                below += [item for item in items if type(item) is dict or type(item) is list]
+        left -= len(below)
+        if left < 0 or (max_bytes is not None and size > max_bytes):
+            return None
         level = below
-    if (max_bytes is not None and size > max_bytes) or not _TEXT_ONLY.issuperset(map(type, keys)):
+    if not _TEXT_ONLY.issuperset(map(type, keys)):
         return None
     try:
-        text = _encode_plain(value)
-        if text.isascii():
-            length = len(text)
+        # Code point order and UTF-16 order part only where a key leaves the Basic Multilingual Plane.
+        joined = "".join(keys)
+        if whole_floats or (not joined.isascii() and max(joined) > "\uffff"):
+            text = _encode_in_order(_plain_form(value))
         else:
-            # Code point order and UTF-16 order part only where a key leaves the Basic Multilingual Plane.
-            joined = "".join(keys)
-            if not joined.isascii() and max(joined) > "\uffff":
-                return None
-            length = len(text.encode())
-    except (UnicodeEncodeError, RecursionError):
-        return None  # a lone surrogate; a caller that is itself close to the recursion limit
+            text = _encode_sorting(value)
+        length = len(text) if text.isascii() else len(text.encode())
+    except (ValueError, RecursionError):
+        return None  # infinity, a lone surrogate (UnicodeEncodeError); a caller that is itself close to the recursion limit
     return text if max_bytes is None or length <= max_bytes else None
+
+
+def _plain_form(value: Any) -> Any:
+    """A copy with keys in UTF-16 order, and whole floats as the integers with their digits. Recurses as deep as the value is."""
+    kind = type(value)
+    if kind is dict:
+        names = sorted(value) if "".join(value).isascii() else sorted(value, key=_utf16)
+        return {name: _plain_form(value[name]) for name in names}
+    if kind is list:
+        return [_plain_form(item) for item in value]
+    if kind is float and value.is_integer():
+        return int(value) if -_MAX_SAFE <= value <= _MAX_SAFE else int(_number(value) or 0)
+    return value
 
 
 class _Frame:
@@ -229,16 +281,27 @@ def _scalar(item: Any, frames: list[_Frame]) -> str:
 
 def _join_pairs(text: str) -> str:
     """Two surrogates that stand as a pair are one character: JSON cannot tell them apart, and would read them back as one."""
-    if text.isascii() or not _SURROGATE.search(text):
+    if _is_clean(text):
         return text
     return _utf16(text).decode("utf-16-be", "surrogatepass")
 
 
 def _string(text: str) -> str:
     quoted = encode_basestring(text)
-    if quoted.isascii():
+    if _is_clean(quoted):
         return quoted
     return _SURROGATE.sub(lambda lone: f"\\u{ord(lone[0]):04x}", quoted)
+
+
+def _is_clean(text: str) -> bool:
+    """Whether there is no surrogate in it; the encoder in C looks faster than a pattern does."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _number(value: float) -> str | None:

@@ -30,6 +30,7 @@ SUBMODULES = {
     "foxloop_trio.browser": "launch_firefox browser_tools find_firefox install_firefox",
     "foxloop_trio.wire": "Connection METHODS",
     "foxloop_trio.channel": "ChannelSession",
+    "foxloop_trio.reports": "list_runs tell_story render_report render_page render_story story_to_json Story",
     "foxloop_trio.webextension": "ADDON_ID addon_path pack_addon",
     "foxloop_trio.testing": "memory_channel_pair",
 }

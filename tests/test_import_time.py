@@ -15,13 +15,14 @@ HEAVY = {
     "httpx",
     "mcp",
     "openai",
+    "publicsuffixlist",
     "anthropic",
     "rich",
     "trio_websocket",
     "urllib.request",
     "wsproto",
 }
-"""HTTP clients, MCP, vendors' SDKs, the websocket, the terminal: whoever needs one of these imports the submodule that has it."""
+"""HTTP clients, MCP, SDKs, the suffix list, the websocket, the terminal: whoever needs one imports the submodule that has it."""
 
 
 def loaded_by(statement: str) -> set[str]:

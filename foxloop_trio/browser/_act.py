@@ -83,7 +83,7 @@ def check_permit(permit: object, pin: Mapping[str, Any], op: str, value: str | f
 
     ``permit-missing``, ``permit-closed``, ``permit-host``, ``permit-target``, ``permit-value``.
     """
-    if not isinstance(permit, Permit):
+    if type(permit) is not Permit:  # isinstance would believe what an object says of its class
         raise UsageError(
             f"tab.act: permit must be the gate's Permit (ctx.permit), not {type(permit).__name__}", code="permit-missing"
         )

@@ -149,7 +149,12 @@ class BrowserSession:
     # For Tab
 
     async def call(self, method: str, params: Mapping[str, Any], *, timeout: float) -> dict[str, Any]:
-        """One call of the wire's, with the channel's faults told as BrowserError (`browser_error`)."""
+        """One call of the wire's, with the channel's faults told as BrowserError (`browser_error`).
+
+        Raises UsageError, code ``permit-missing``, for an act: those go through `Tab.act`, which takes a permit.
+        """
+        if method.startswith("page.act"):
+            raise UsageError("an act needs the gate's permit; use tab.act(target, op, value, permit=...)", code="permit-missing")
         try:
             answer = await self.channel.call(method, params, timeout=timeout)
         except ChannelError as error:

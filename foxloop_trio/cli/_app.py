@@ -27,7 +27,7 @@ INTERRUPTED: Final = 130
         "doctor": ("._doctor", "doctor", "What is there, what is missing, and what to do about it."),
         "firefox": ("._firefox", "firefox", "Find Firefox, or install it."),
         "extension": ("._extension", "extension", "Our add-on: where it lies, as a package, and what web-ext says."),
-        "trail": ("._trail", "trail", "Look at the record of a run."),
+        "trail": ("._trail_group", "trail", "Look at the record of a run."),
         "bench": ("._bench", "bench", "What our parts cost on this machine."),
     },
 )

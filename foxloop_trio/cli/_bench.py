@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import platform
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ._bench_gate import gate
+from ._bench_show import targets_table, versions, with_progress
+from ._bench_trail import bench_trail
 from ._output import json_option, print_json
 
 if TYPE_CHECKING:
@@ -21,6 +23,10 @@ LONG: Final = 15
 @click.group()
 def bench() -> None:
     """What our parts cost on this machine."""
+
+
+bench.add_command(gate)
+bench.add_command(bench_trail)
 
 
 @bench.command()
@@ -38,7 +44,7 @@ def loop(steps: int, repeat: int, as_json: bool) -> int:
     from ._bench_measure import figures
 
     cells, absent = contenders(steps, steps * LONG)
-    taken = _with_progress(cells, repeat, Console(stderr=True))
+    taken = with_progress(cells, repeat, Console(stderr=True))
     found = figures(taken, steps, steps * LONG)
     if as_json:
         print_json(_plain(taken, found, absent, steps, repeat))
@@ -69,39 +75,15 @@ def contenders(steps: int, long_steps: int) -> tuple[list[Cell], list[str]]:
     return cells, absent
 
 
-def _with_progress(cells: list[Cell], repeat: int, console: Console) -> list[Taken]:
-    """Take the samples and show how far it is. Rich's own refreshing thread is off: its CPU time would be counted as ours."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    from ._bench_measure import WARM_UP, take
-
-    columns = (TextColumn("measuring"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, auto_refresh=False, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=len(cells) * (WARM_UP + repeat))
-
-        def advance(name: str) -> None:
-            progress.update(task, description=name)
-            progress.refresh()
-            progress.advance(task)
-
-        return take(cells, repeat, advance)
-
-
 def _plain(taken: list[Taken], found: list[Figure], absent: list[str], steps: int, repeat: int) -> dict[str, Any]:
     return {
         "steps": steps,
         "repeat": repeat,
-        **_versions(),
+        **versions(),
         "contenders": [one.to_json() for one in taken],
         "figures": [figure.to_json() for figure in found],
         "not_installed": absent,
     }
-
-
-def _versions() -> dict[str, str]:
-    import trio
-
-    return {"python": platform.python_version(), "trio": trio.__version__}
 
 
 def _show(console: Console, taken: list[Taken], found: list[Figure], absent: list[str], steps: int) -> None:
@@ -126,25 +108,16 @@ def _show(console: Console, taken: list[Taken], found: list[Figure], absent: lis
         )
     console.print(costs)
 
-    targets = Table(title="Against the targets, by medians", title_justify="left")
-    targets.add_column("figure", overflow="fold")
-    for column in ("measured", "by least", "target", "met"):
-        targets.add_column(column, justify="right")
-    for figure in found:
-        met = "[green]yes[/]" if figure.met else "[red]NO[/]"
-        targets.add_row(
-            figure.name, f"{figure.value:.2f} {figure.unit}", f"{figure.by_least:.2f} {figure.unit}", figure.target, met
-        )
-    console.print(targets)
+    console.print(targets_table(found))
 
     for one in taken:
         if one.left_out is not None:
             console.print(f"{one.cell.name} was left out: {one.left_out}", soft_wrap=True, markup=False)
     if absent:
         console.print(f"Not installed, so not measured: {', '.join(absent)}.", soft_wrap=True)
-    versions = _versions()
+    known = versions()
     console.print(
-        f"Python {versions['python']}, Trio {versions['trio']}, runs of {steps} tool calls. "
+        f"Python {known['python']}, Trio {known['trio']}, runs of {steps} tool calls. "
         "The gate allows at once unless the name says that it is the real one.",
         soft_wrap=True,
         style="dim",

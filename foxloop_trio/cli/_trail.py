@@ -1,4 +1,7 @@
-"""The group `foxloop-trio trail`, and `trail verify`: is the record as it was written? Exit 0 yes, 1 no, 2 not to be judged."""
+"""`foxloop-trio trail verify`, `checkpoint` and `repair`: is the record as it was written, how far does it go, mend its cut end.
+
+Exit 0 good, 1 the record is not as it was written, 2 when that could not be judged.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,15 @@ def trail() -> None:
 
 trail.add_command(replay)
 
-
-@trail.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option(
+file_argument = click.argument("file", type=click.Path(path_type=Path))
+key_option = click.option(
     "--key", "key_file", type=click.Path(path_type=Path), help="The key file; without it FOXTRAIL_KEY must hold the key as hex."
 )
+
+
+@trail.command()
+@file_argument
+@key_option
 @click.option(
     "--checkpoint", "checkpoint_file", type=click.Path(path_type=Path), help="A checkpoint (JSON) that was kept elsewhere."
 )
@@ -49,10 +55,78 @@ def verify(file: Path, key_file: Path | None, checkpoint_file: Path | None, as_j
         print_json({"file": str(file), **_plain(result)})
     elif isinstance(result, Verified):
         click.echo(f"ok: {result.count} entries, head {result.head}")
+        for digest in result.missing:
+            click.echo(f"missing: the blob {digest} is not beside the trail", err=True)
     else:
-        where = "checkpoint" if result.line is None else f"line {result.line}"
-        click.echo(f"{where}: {result.reason}: {result.message}", err=True)
+        _say_fault(result)
     return 0 if result.ok else 1
+
+
+@trail.command()
+@file_argument
+@key_option
+@json_option
+def checkpoint(file: Path, key_file: Path | None, as_json: bool) -> int:
+    """Print a checkpoint of the trail in FILE, after verifying it. Keep it elsewhere: it finds a cut end.
+
+    It is a JSON object with or without --json, which spreads it over lines. Exit 1 when an entry does not hold; then none is made.
+    """
+    from ..trail import Fault, TrailError, canonical_json, checkpoint_trail
+
+    try:
+        result = checkpoint_trail(file, key=_key(key_file))
+    except TrailError as fault:
+        raise Unjudged(str(fault)) from fault
+    if isinstance(result, Fault):
+        if as_json:
+            print_json({"file": str(file), **_plain(result)})
+        else:
+            _say_fault(result)
+        return 1
+    if as_json:
+        print_json(result)
+    else:
+        click.echo(canonical_json(result))
+    return 0
+
+
+@trail.command()
+@file_argument
+@key_option
+@json_option
+def repair(file: Path, key_file: Path | None, as_json: bool) -> int:
+    """Mend the last line of FILE when its write was cut. Nothing that was reported as written is lost.
+
+    The torn bytes are moved to FILE.torn-1 (or the next free number), and an entry `trail.repaired` says so. Exit 0 when it is
+    mended or was whole, 1 when something else is wrong; then nothing is changed.
+    """
+    from ..trail import Fault, TrailError, repair_trail
+
+    try:
+        result = repair_trail(file, key=_key(key_file))
+    except TrailError as fault:
+        raise Unjudged(str(fault)) from fault
+    if isinstance(result, Fault):
+        if as_json:
+            print_json({"file": str(file), **_plain(result)})
+        else:
+            _say_fault(result)
+        return 1
+    if as_json:
+        print_json(
+            {"file": str(file), "ok": True, "torn": result.torn, "saved": result.saved, "count": result.count, "head": result.head}
+        )
+    elif not result.torn:
+        click.echo(f"ok: nothing to mend; {result.count} entries, head {result.head}")
+    else:
+        done = "completed the last line" if result.saved is None else f"moved {result.torn} torn bytes to {result.saved}"
+        click.echo(f"mended: {done}; {result.count} entries, head {result.head}")
+    return 0
+
+
+def _say_fault(fault: Fault) -> None:
+    where = "checkpoint" if fault.line is None else f"line {fault.line}"
+    click.echo(f"{where}: {fault.reason}: {fault.message}", err=True)
 
 
 class Unjudged(click.ClickException):
@@ -90,5 +164,5 @@ def _plain(result: Verified | Fault) -> dict[str, Any]:
     from ..trail import Verified
 
     if isinstance(result, Verified):
-        return {"ok": True, "count": result.count, "head": result.head}
+        return {"ok": True, "count": result.count, "head": result.head, "missing": list(result.missing)}
     return {"ok": False, "line": result.line, "reason": result.reason, "message": result.message}

@@ -17,10 +17,12 @@ import trio
 from ..errors import GateError
 from ..ports import Ids, WallClock
 from ._hook import DecisionEvent, DecisionHook
+from ._memory_store import MemoryGateStore, MemoryTransaction
 from ._reasons import Failure, failure
 from ._registry import Registry
 from ._store import GateStore, GateTransaction
 from ._tokens import GateKey
+from ._turns import Turns
 
 LOCK_TIMEOUT: Final = 30.0
 """Seconds that an operation waits for those before it: what one of them takes at most, with load, hook and save at their limits."""
@@ -76,8 +78,9 @@ class Core:
     request_ttl: float
     token_ttl: float
     max_pending: int
-    _lock: trio.Lock = attrs.field(factory=trio.Lock, init=False)
+    _turns: Turns = attrs.field(factory=Turns, init=False)
     _hook_task: trio.lowlevel.Task | None = attrs.field(default=None, init=False)
+    requests_changed: trio.Event = attrs.field(factory=trio.Event, init=False)
 
     def new_id(self, purpose: str) -> str:
         """16 random bytes as 32 lower-case hex digits."""
@@ -85,6 +88,11 @@ class Core:
         if type(raw) is not bytes or len(raw) != 16:
             raise ValueError(f"ids(16, {purpose!r}) must return 16 bytes")
         return raw.hex()
+
+    def tell_requests_changed(self) -> None:
+        """Wake whoever waits for an answer to a request; the next ones wait for the next change."""
+        changed, self.requests_changed = self.requests_changed, trio.Event()
+        changed.set()
 
     @trio.lowlevel.enable_ki_protection  # a Ctrl-C must not fall between taking the lock and giving it back, nor into a save
     async def run(self, work: Work[T], *, needs_clock: bool = True) -> T:
@@ -97,24 +105,29 @@ class Core:
         try:
             return await self._do(work, needs_clock)
         finally:
-            self._lock.release()
+            self._turns.give()
 
     async def _take_turn(self) -> None:
-        try:
-            self._lock.acquire_nowait()  # before any checkpoint, so that turns are taken in call order
-        except trio.WouldBlock:
+        if not self._turns.take_nowait():  # before any checkpoint, so that turns are taken in call order
             with trio.move_on_after(LOCK_TIMEOUT) as scope:
-                await self._lock.acquire()
+                await self._turns.take()
             if scope.cancelled_caught:
                 raise failure("storage-error") from None
             return
         try:
             await trio.lowlevel.checkpoint()
         except BaseException:
-            self._lock.release()
+            self._turns.give()
             raise
 
     async def _do(self, work: Work[T], needs_clock: bool) -> T:
+        if self.hook is None and type(self.store) is MemoryGateStore:
+            try:
+                transaction = self.store.transaction_nowait()
+            except RuntimeError as error:  # this task is in a transaction of its own on the store; it would wait for itself
+                raise failure("storage-error") from error
+            if transaction is not None:
+                return await self._do_at_once(transaction, work, needs_clock)
         books: Books | None = None
         try:
             with trio.CancelScope(deadline=trio.current_time() + STORE_TIMEOUT) as scope:
@@ -146,6 +159,23 @@ class Core:
             raise problem
         finally:
             del problem  # it holds this frame in its traceback
+
+    async def _do_at_once(self, tx: MemoryTransaction, work: Work[T], needs_clock: bool) -> T:
+        """As `_do`, where nothing waits: no limit can pass and no cancel arrive, so there is nothing to bound and to shield."""
+        saved = False
+        try:
+            books = Books(tx, self._read_clock(tx.latest, needs_clock))
+            decided = await work(books)
+            if needs_clock:
+                await tx.set_time(books.at)
+            saved = True
+        except Failure:
+            raise
+        except Exception as error:
+            raise failure("storage-error") from error
+        finally:
+            tx.end(save=saved)
+        return decided.answer
 
     def _read_clock(self, stored: object, needed: bool) -> float:
         """The larger of the clock's answer and the latest time saved, so that time never runs backwards."""
@@ -203,8 +233,13 @@ def _instant(value: object) -> float | None:
 
 
 def host_error(problem: Failure) -> GateError:
-    """`problem` as the host side raises it: a state that cannot be used, for whatever reason, is ``bad-state``."""
+    """`problem` as the host side raises it: a state that cannot be used, for whatever reason, is ``bad-state``.
+
+    The host may read what is behind it, which the planner may not.
+    """
     code = "bad-state" if problem.reason in ("storage-error", "clock-error") else problem.reason
-    error = GateError(problem.message, code=code)
-    error.__cause__ = problem.__cause__
+    cause = problem.__cause__
+    behind = "" if cause is None else f": {cause}" if isinstance(cause, GateError) else f": {type(cause).__name__}: {cause}"
+    error = GateError(problem.message + behind, code=code)
+    error.__cause__ = cause
     return error

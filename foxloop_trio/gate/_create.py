@@ -12,9 +12,11 @@ from ..ports import Ids, WallClock
 from ._core import Core
 from ._hook import DecisionHook
 from ._host_side import HostSide, open_host_side
+from ._memory_store import MemoryGateStore
 from ._planner_side import GateSide, open_gate_side
 from ._registry import read_registry
-from ._store import GateStore, MemoryGateStore
+from ._shown import shown
+from ._store import GateStore
 from ._tokens import MIN_KEY_BYTES, GateKey
 
 MAX_TTL: Final = 366 * 86_400.0
@@ -57,7 +59,7 @@ def create_gate(
     if store is not None and not callable(getattr(store, "transaction", None)):
         raise BadOptionsError(f"store must be a gate store such as MemoryGateStore(), not {type(store).__name__}")
     if type(max_pending) is not int or max_pending < 1:
-        raise BadOptionsError(f"max_pending must be a whole number of at least 1, not {max_pending!r}")
+        raise BadOptionsError(f"max_pending must be a whole number of at least 1, not {shown(max_pending)}")
     core = Core(
         store=MemoryGateStore() if store is None else store,
         hook=_callable("on_decision", on_decision),
@@ -86,5 +88,5 @@ def _callable(name: str, value: Any) -> Any:
 
 def _seconds(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= MAX_TTL:
-        raise BadOptionsError(f"{name} must be more than 0 and at most {MAX_TTL:.0f} seconds, not {value!r}")
+        raise BadOptionsError(f"{name} must be more than 0 and at most {MAX_TTL:.0f} seconds, not {shown(value)}")
     return float(value)

@@ -7,8 +7,10 @@ characters. The JSON stays JSON and still reads back to the same value.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
+from json.encoder import encode_basestring
 from typing import Final
 
 from ..actions import Money, Scope
@@ -20,6 +22,24 @@ SCOPE_WORDS: Final[dict[Scope, str]] = {
     "submit": "sends something to the site",
     "pay": "spends money",
 }
+
+PROMPT: Final = "Allow this? [y/N] "
+PROMPT_SHORTENED: Final = "Allow this? [y/N, a to see all of it] "
+
+MAX_SHOWN: Final = 2400
+"""Characters of JSON that are shown at once: 30 lines of 80 characters. An action may have 64 KiB, which nobody scrolls through."""
+
+SHOWN_START: Final = 1600
+SHOWN_END: Final = 600
+VALUE_START: Final = 120
+VALUE_END: Final = 40
+"""Characters that are left of something longer. An end is shown too, since that is where what should not be seen would be put."""
+
+MAX_DETAIL: Final = 800
+MAX_DETAIL_LINES: Final = 10
+"""What is shown of the tool's own words: ten lines of 80 characters."""
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 # ISO 4217, the minor units that are not two digits.
 _NO_DIGITS = re.compile("BIF|CLP|DJF|GNF|ISK|JPY|KMF|KRW|PYG|RWF|UGX|UYI|VND|VUV|XAF|XOF|XPF")
@@ -41,28 +61,65 @@ def visible(text: str) -> str:
 
 
 def question(row: ApprovalRow, *, seconds_left: float, detail: str | None) -> str:
-    """What a human is shown before the yes-or-no: every line of it is ours, or visibly a value."""
+    """What a human is shown before the yes-or-no: every line of it is ours, or visibly a value.
+
+    The plain words come last, next to the answer, so that no long value can move them out of sight.
+    """
     action = row.action
+    short = brief(row.text)
     lines = [
         "",
-        "Approval needed",
+        "Approval needed for exactly this action:" if short is None else "Approval needed for this action, shortened here:",
+        visible(row.text) if short is None else short,
+    ]
+    if detail:
+        lines += _detail_lines(detail)
+    lines += [
         f"  tool    {visible(action.tool)}",
         f"  host    {visible(action.domain)}",
         f"  scope   {action.scope}: {SCOPE_WORDS[action.scope]}",
     ]
     if action.amount is not None:
         lines.append(f"  money   {money_words(action.amount)}")
-    if detail:
-        first, *rest = detail.splitlines() or [""]
-        lines.append(f"  detail  {visible(first)}")
-        lines += [f"        | {visible(line)}" for line in rest]
-    lines += [
-        f"  expires in {max(0, int(seconds_left))} s",
-        "  exactly this action, as JSON:",
-        visible(row.text),
-        "Allow this? [y/N] ",
-    ]
+    lines.append(f"  expires in {max(0, int(seconds_left))} s")
+    lines.append(PROMPT if short is None else PROMPT_SHORTENED)
     return "\n".join(lines)
+
+
+def whole(row: ApprovalRow) -> str:
+    """The whole action, however long, and the prompt again."""
+    return f"\nExactly this action:\n{visible(row.text)}\n{PROMPT_SHORTENED}"
+
+
+def brief(text: str) -> str | None:
+    """Canonical JSON for a screen: long strings and a long middle are left out, and how much of them. None when it fits as it is.
+
+    What stands in the place of what was left out is between two strings, where no value can write.
+    """
+    if len(visible(text)) <= MAX_SHOWN:
+        return None
+    short = visible(_STRING.sub(_shortened, text))
+    if len(short) <= MAX_SHOWN:
+        return short
+    cut = len(short) - SHOWN_START - SHOWN_END
+    return f"{short[:SHOWN_START]}\n  <{cut:,} characters are not shown here>\n{short[-SHOWN_END:]}"
+
+
+def _shortened(found: re.Match[str]) -> str:
+    value = json.loads(found[0])
+    cut = len(value) - VALUE_START - VALUE_END
+    if cut <= 0:
+        return found[0]
+    start, end = encode_basestring(value[:VALUE_START]), encode_basestring(value[-VALUE_END:])
+    return f"{start}<{cut:,} of {len(value):,} characters are not shown here>{end}"
+
+
+def _detail_lines(detail: str) -> list[str]:
+    first, *rest = detail[:MAX_DETAIL].splitlines()[:MAX_DETAIL_LINES] or [""]
+    lines = [f"  detail  {visible(first)}", *(f"        | {visible(line)}" for line in rest)]
+    if len(detail) > MAX_DETAIL or len(detail.splitlines()) > MAX_DETAIL_LINES:
+        lines.append(f"  detail is shortened here: it has {len(detail):,} characters")
+    return lines
 
 
 def money_words(amount: Money) -> str:

@@ -9,7 +9,7 @@ import attrs
 
 from ..actions import Action, action_from_text
 
-HookKind = Literal["check", "redeem", "approve", "reject", "grant", "revoke", "failed"]
+HookKind = Literal["check", "redeem", "approve", "reject", "grant", "revoke", "rule-added", "rule-removed", "failed"]
 
 
 @attrs.frozen(kw_only=True)
@@ -19,8 +19,9 @@ class DecisionEvent:
     * `kind`: the operation; ``failed`` follows one that was announced, or was being decided, and then could not be saved. It holds
       the decision that was given after all and the `error` behind it.
     * `at`: the gate's time in wall-clock seconds since 1970.
-    * `decision`: ``allow``, ``ask`` or ``deny``; None for ``grant`` and ``revoke``. An approval is an ``allow``, a rejection a
-      ``deny``.
+    * `decision`: ``allow``, ``ask`` or ``deny``; None for ``grant``, ``revoke``, ``rule-added`` and ``rule-removed``. An approval
+      is an ``allow``, a rejection a ``deny``.
+    * `rule_id`: the user's rule that was added or removed, or that changed the decision.
     * `action`: a copy of the action in normal form, when there is one. There is no permit and no token in an event.
     """
 
@@ -31,6 +32,7 @@ class DecisionEvent:
     message: str | None = None
     grant_id: str | None = None
     request_id: str | None = None
+    rule_id: str | None = None
     expires_at: float | None = None
     text: str | None = attrs.field(default=None, repr=False)
     error: BaseException | None = attrs.field(default=None, eq=False)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn, TypeVar, final
+from typing import Any, Literal, TypeVar, final
 
 import attrs
 
-from ..actions import Scope
+from ..actions import Money, Scope
 from ._core import Books, Core, Decided, Work, host_error
 from ._grant_input import GrantInput, read_grant
 from ._hook import DecisionEvent
 from ._reasons import MESSAGES, Failure
-from ._rows import Approval, ApprovalRow, Grant
+from ._rows import Approval, ApprovalRow, Grant, Rule, RuleEffect
+from ._shown import shown
+from ._standing import add_rule, live_rules, remove_rule
 from ._tokens import Token, sign_token
+from ._user_rules import read_rule
+from ._waiting import RequestOutcome, wait_for_answer
 
 T = TypeVar("T")
 
@@ -38,26 +42,47 @@ class HostSide:
         scope: Scope,
         domains: Sequence[str],
         tools: Sequence[str] | None = None,
-        spend_cap: Any = None,
-        cap_per_act: Any = None,
-        cap_per_run: Any = None,
-        cap_per_day: Any = None,
+        spend_cap: Money | None = None,
+        cap_per_act: Money | None = None,
+        cap_per_run: Money | None = None,
+        cap_per_site: Money | None = None,
+        cap_per_day: Money | None = None,
         expires_at: float | None = None,
         max_uses: int | None = None,
         approval: Approval | None = None,
+        rules: bool = False,
     ) -> Grant:
         """Add a standing permission and return it as stored.
 
-        `domains` are bare hosts; a host stands for all its ports. `expires_at` is wall-clock seconds since 1970. Left out,
-        `approval` is ``always`` for `submit` and `pay` and ``never`` for `read` and `fill`.
+        `domains` are bare hosts, or ``*.`` and a host for all names below it; a host stands for all its ports. `expires_at` is
+        wall-clock seconds since 1970. Left out, `approval` is ``always`` for `submit` and `pay`, ``never`` for `read` and `fill`.
 
-        Raises GateError, code ``bad-grant`` or ``bad-domain``, naming field and value; NotImplementedError for the caps.
+        The caps limit money: `spend_cap` all that is ever spent under this grant, `cap_per_act` each act, `cap_per_run` what one
+        run of a loop spends, `cap_per_site` what is ever spent at one host, `cap_per_day` what is spent on one UTC day. They are in
+        whole minor units and all in one currency; an action without an amount is not limited by them. What is spent outside of any
+        run counts together, as if it were one run. For `cap_per_site` each subdomain is a host of its own.
+
+        With `rules`, a user's rule may say yes in place of a human.
+
+        Raises GateError, code ``bad-grant`` or ``bad-domain``, naming field and value.
         """
-        caps = {"spend_cap": spend_cap, "cap_per_act": cap_per_act, "cap_per_run": cap_per_run, "cap_per_day": cap_per_day}
-        for name, cap in caps.items():
-            if cap is not None:
-                raise NotImplementedError(f"add_grant({name}=...) is not supported yet; leave it out")
-        wanted = read_grant(scope=scope, domains=domains, tools=tools, expires_at=expires_at, max_uses=max_uses, approval=approval)
+        caps = {
+            "spend_cap": spend_cap,
+            "cap_per_act": cap_per_act,
+            "cap_per_run": cap_per_run,
+            "cap_per_site": cap_per_site,
+            "cap_per_day": cap_per_day,
+        }
+        wanted = read_grant(
+            scope=scope,
+            domains=domains,
+            tools=tools,
+            caps=caps,
+            expires_at=expires_at,
+            max_uses=max_uses,
+            approval=approval,
+            rules=rules,
+        )
 
         async def add(books: Books) -> Decided[Grant]:
             return await self._add(books, wanted)
@@ -76,9 +101,12 @@ class HostSide:
             for request in await books.tx.requests.all():
                 if request.grant_id == grant_id and request.status == "pending":
                     await books.tx.requests.delete(request.id)
+            await books.tx.spends.forget(grant_id)
             return Decided(True, DecisionEvent(kind="revoke", at=books.at, grant_id=grant_id))
 
-        return await self._run(revoke, needs_clock=False)
+        known = await self._run(revoke, needs_clock=False)
+        self._core.tell_requests_changed()
+        return known
 
     async def grants(self) -> list[Grant]:
         """All grants in the order in which they are tried, also those that are expired or used up."""
@@ -106,7 +134,9 @@ class HostSide:
         async def approve(books: Books) -> Decided[str]:
             return await self._approve(books, request_id)
 
-        return await self._run(approve)
+        token = await self._run(approve)
+        self._core.tell_requests_changed()
+        return token
 
     async def reject(self, request_id: str) -> None:
         """A human said no: until the request expires the same action is denied at once.
@@ -121,14 +151,60 @@ class HostSide:
             return Decided(None, _about(row, "reject", books, decision="deny", reason="rejected", message=message))
 
         await self._run(reject)
+        self._core.tell_requests_changed()
 
-    async def wait_decision(self, request_id: str) -> NoReturn:
-        """Not there yet."""
-        raise NotImplementedError("host.wait_decision(request_id) is not supported yet; use on_approval or terminal_approver")
+    async def wait_decision(self, request_id: str) -> RequestOutcome:
+        """Wait until somebody answers this request: ``approved``, ``rejected``, ``expired``, or ``revoked`` with its grant.
 
-    async def add_rule(self, **fields: object) -> NoReturn:
-        """Not there yet."""
-        raise NotImplementedError("user rules (host.add_rule) are not supported yet; use grants")
+        Bound it with a cancel scope of your own. An answer through this host side wakes it at once; one that comes through another
+        gate or another process on the same store is noticed within `RECHECK` seconds (1).
+
+        Raises GateError, code ``not-found``, when there is no such request.
+        """
+        try:
+            return await wait_for_answer(self._core, request_id)
+        except Failure as problem:
+            raise host_error(problem) from problem.__cause__
+
+    async def add_rule(
+        self,
+        *,
+        site: str,
+        scope: Literal["read", "submit"],
+        effect: RuleEffect,
+        tool: str | None = None,
+        expires_at: float | None = None,
+    ) -> Rule:
+        """Keep a standing answer of the user for one site, and return it as stored.
+
+        `site` is a registrable domain such as ``example.com`` and stands for all names below it too. ``deny`` forbids whatever the
+        grants say, ``ask`` sends to a human what would run at once, and ``allow`` lets run at once what a grant with `rules` would
+        ask about; the strictest rule wins. A rule never replaces a grant and never lifts a limit of one.
+
+        Raises GateError, code ``bad-rule``, naming field and value.
+        """
+        wanted = read_rule(site=site, scope=scope, effect=effect, tool=tool, expires_at=expires_at, tools=self._core.tools)
+
+        async def add(books: Books) -> Decided[Rule]:
+            return await add_rule(self._core, books, wanted)
+
+        return await self._run(add)
+
+    async def remove_rule(self, rule_id: str) -> bool:
+        """Forget a rule; True when it was there and its time was not up."""
+
+        async def remove(books: Books) -> Decided[bool]:
+            return await remove_rule(self._core, books, rule_id)
+
+        return await self._run(remove)
+
+    async def rules(self) -> list[Rule]:
+        """The rules whose time is not up, oldest first."""
+
+        async def look(books: Books) -> Decided[list[Rule]]:
+            return Decided(list(await live_rules(self._core, books)))
+
+        return await self._run(look)
 
     def __repr__(self) -> str:
         return "<HostSide>"
@@ -162,7 +238,7 @@ class HostSide:
         row = await books.tx.requests.get(request_id) if isinstance(request_id, str) else None
         books.stage = "decide"
         if row is None or row.status != "pending" or row.expires_at <= books.at:
-            raise Failure("not-found", f"no request {repr(request_id)[:80]} waits for an answer; it may have expired")
+            raise Failure("not-found", f"no request {shown(request_id, 80)} waits for an answer; it may have expired")
         return row
 
 

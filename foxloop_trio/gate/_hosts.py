@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..errors import GateError
+from ._shown import shown
 
 MAX_SPELLING: Final = 1024
 """Longest text that is looked at, in characters; four times what a host can have, since ignored characters may be among it."""
@@ -27,6 +28,9 @@ MAX_LABEL: Final = 63
 
 _NEVER = re.compile(r"[\x00-\x20\x7f#%*/:<>?@\[\\\]^|]|\s")
 """WHATWG's forbidden domain code points, all white space, and `*`, which is for patterns."""
+
+_TWO_READINGS: Final = "\u1e9e"
+"""What browsers of different age read differently: the capital sharp s was `ss` before Unicode 15.1, and is its small form now."""
 
 _NUMERIC = re.compile(r"[0-9]+\Z|0x[0-9a-f]*\Z")
 """A last label that makes a browser read the whole host as an IPv4 address (WHATWG, "ends in a number checker")."""
@@ -69,10 +73,17 @@ def _normalise(host: str) -> str:
     return plain
 
 
+def is_address(host: str) -> bool:
+    """Whether `host`, in normal form, is an IPv4 address; there are no others in normal form."""
+    return host[-1].isdigit() and _IPV4.match(host) is not None
+
+
 def _mapped(host: str) -> str:
     """The UTS #46 mapping: other dots become dots, letters lower case, ignored characters vanish."""
     import idna  # its tables are large and most hosts need none of them
 
+    if _TWO_READINGS in host:
+        raise _bad(host, "it has a letter that not all browsers read alike; write the name in lower case or in punycode")
     try:
         plain = idna.uts46_remap(host, std3_rules=False)
     except ValueError:
@@ -127,4 +138,4 @@ def _check_label(idna: Any, label: str) -> None:
 
 
 def _bad(host: object, why: str) -> GateError:
-    return GateError(f"{repr(host)[:100]} is not acceptable as a host: {why}", code="bad-domain")
+    return GateError(f"{shown(host)} is not acceptable as a host: {why}", code="bad-domain")

@@ -139,13 +139,16 @@ def _check_claim(claimed: object, computed: Money | None, entry: ToolEntry) -> N
 
 
 def _money(value: object) -> Money | None:
+    """`value` as money, or None when it is none. Its parts must be plain: a subclass could write itself as another amount."""
     if type(value) is Money:
-        return value
+        return value if type(value.value) is int and type(value.currency) is str else None
     if type(value) is dict and value.keys() == {"value", "currency"}:
-        try:
-            return Money(value=value["value"], currency=value["currency"])
-        except ValueError:
-            return None
+        minor_units, currency = value["value"], value["currency"]
+        if type(minor_units) is int and type(currency) is str:
+            try:
+                return Money(value=minor_units, currency=currency)
+            except ValueError:
+                return None
     return None
 
 

@@ -14,6 +14,7 @@ import attrs
 
 from ..actions import Action, Allow, Ask, Deny
 from ..actions._mint import mint_permit
+from ..actions._run import current_run
 from ._core import Books, Core
 from ._judge import Allowed, Judgement, judge_check, judge_redeem
 from ._ledger import PermitLedger, open_ledger
@@ -24,6 +25,7 @@ from ._reasons import Failure
 class _Hidden:
     core: Core
     ledger: PermitLedger
+    money_ledger: PermitLedger
 
 
 _HIDDEN: WeakKeyDictionary[GateSide, _Hidden] = WeakKeyDictionary()
@@ -58,10 +60,10 @@ class GateSide(metaclass=_Sealed):
         With `store_request` False a question for a human is not put, only announced: the `Ask` has no request id.
         """
         hidden = _HIDDEN[self]
-        core = hidden.core
+        core, run = hidden.core, current_run()
 
         def judge(books: Books) -> Any:
-            return judge_check(core, books, action, store_request)
+            return judge_check(core, books, action, store_request, run)
 
         try:
             return _answer(hidden, await core.run(judge))
@@ -71,10 +73,10 @@ class GateSide(metaclass=_Sealed):
     async def redeem(self, token: str, action: Action) -> Allow | Deny:
         """Spend an approval token on exactly the action that was approved. Any attempt with a live token uses it up."""
         hidden = _HIDDEN[self]
-        core = hidden.core
+        core, run = hidden.core, current_run()
 
         def judge(books: Books) -> Any:
-            return judge_redeem(core, books, token, action)
+            return judge_redeem(core, books, token, action, run)
 
         try:
             answer = _answer(hidden, await core.run(judge))
@@ -98,7 +100,7 @@ class GateSide(metaclass=_Sealed):
 
 def open_gate_side(core: Core) -> GateSide:
     side: GateSide = object.__new__(GateSide)
-    _HIDDEN[side] = _Hidden(core, open_ledger(core))
+    _HIDDEN[side] = _Hidden(core, open_ledger(core, money=False), open_ledger(core, money=True))
     return side
 
 
@@ -110,6 +112,6 @@ def _answer(hidden: _Hidden, judgement: Judgement) -> Allow | Ask | Deny:
         grant_id=judgement.grant_id,
         text=judgement.action.text,
         digest=judgement.action.digest,
-        ledger=hidden.ledger,
+        ledger=hidden.money_ledger if judgement.reserved else hidden.ledger,
     )
-    return Allow(grant_id=judgement.grant_id, permit=permit)
+    return Allow(grant_id=judgement.grant_id, permit=permit, rule_id=judgement.rule_id)

@@ -29,16 +29,17 @@ DenyReason = Literal[
     "storage-error",
     "clock-error",
 ]
-"""`currency`, `spend-cap` and `rule` come with caps and user rules; they are part of the set from the start."""
-
 DENY_REASONS: Final[tuple[DenyReason, ...]] = get_args(DenyReason)
 
 MESSAGES: Final[dict[DenyReason, str]] = {
     "no-grant": "no grant covers this tool, scope and host",
     "expired": "the grant for this has expired",
     "used-up": "the grant for this has no uses left",
+    "currency": "the amount is not in the currency of the grant's caps",
+    "spend-cap": "the amount would go over a cap of the grant",
     "too-many-requests": "too many requests wait for a human already; wait until some are answered",
     "rejected": "a human said no to exactly this action; do not repeat it",
+    "rule": "a rule of the user forbids this on this site; do not repeat it",
     "bad-token": "this is not a token of this gate, or nothing approved stands behind it",
     "token-expired": "the approval token has expired; ask again",
     "token-used": "the approval token was used already; ask again",

@@ -14,6 +14,7 @@ import attrs
 from ..actions import SCOPES, Scope
 from ..canonical import canonical_json
 from ..errors import GateError
+from ._shown import shown
 
 MAX_TOOL_NAME: Final = 128
 """Longest tool name in characters; an action with a longer one is refused, so none can be registered."""
@@ -41,13 +42,13 @@ def read_registry(tools: object) -> dict[str, ToolEntry]:
     entries: dict[str, ToolEntry] = {}
     for name, value in _pairs(tools):
         if type(name) is not str or not 1 <= len(name) <= MAX_TOOL_NAME:
-            raise _bad(f"a tool name must be a string of 1 to {MAX_TOOL_NAME} characters, not {repr(name)[:140]}")
+            raise _bad(f"a tool name must be a string of 1 to {MAX_TOOL_NAME} characters, not {shown(name, 140)}")
         if name in entries:
             raise _bad(f"two tools are named {name!r}")
         scope = value if isinstance(value, str) else getattr(value, "scope", None)
         amount = None if isinstance(value, str) else getattr(value, "amount", None)
         if not isinstance(scope, str) or scope not in SCOPES:
-            raise _bad(f"tool {name!r}: scope must be one of {', '.join(SCOPES)}, not {repr(scope)[:80]}")
+            raise _bad(f"tool {name!r}: scope must be one of {', '.join(SCOPES)}, not {shown(scope, 80)}")
         if amount is not None and (not callable(amount) or inspect.iscoroutinefunction(amount)):
             raise _bad(f"tool {name!r}: amount must be a plain function of the arguments, not {type(amount).__name__}")
         if scope == "pay" and amount is None:

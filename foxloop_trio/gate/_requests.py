@@ -18,9 +18,10 @@ async def ask_human(core: Core, books: Books, grant: Grant, action: Parsed, *, s
 
     With `store` False nothing is written: the answer is what a real check would say, without a request id.
     """
-    waiting = await _live_requests(books, forget=store)
-    for row in waiting:
-        if row.grant_id != grant.id or row.digest != action.digest or row.status == "used":
+    if store:
+        await books.tx.requests.forget(books.at)
+    for row in await _live_about(books, action.digest):
+        if row.grant_id != grant.id or row.status == "used":
             continue
         if row.status == "rejected":
             return "rejected"
@@ -32,7 +33,8 @@ async def ask_human(core: Core, books: Books, grant: Grant, action: Parsed, *, s
     expires_at = books.at + core.request_ttl
     if not store:
         return Ask(grant_id=grant.id, request_id=None, expires_at=expires_at)
-    if sum(row.status == "pending" for row in waiting) >= core.max_pending or len(waiting) >= MAX_REQUESTS:
+    waiting, stored = await books.tx.requests.counts()
+    if waiting >= core.max_pending or stored >= MAX_REQUESTS:
         return "too-many-requests"
     row = ApprovalRow(
         id=core.new_id("request-id"),
@@ -49,16 +51,9 @@ async def ask_human(core: Core, books: Books, grant: Grant, action: Parsed, *, s
 async def was_rejected(books: Books, grants: Sequence[Grant], digest: str) -> bool:
     """Whether a human has said no to this action under any of these grants, and that no still stands."""
     ids = {grant.id for grant in grants}
-    rows = await _live_requests(books, forget=False)
-    return any(row.status == "rejected" and row.digest == digest and row.grant_id in ids for row in rows)
+    return any(row.status == "rejected" and row.grant_id in ids for row in await _live_about(books, digest))
 
 
-async def _live_requests(books: Books, *, forget: bool) -> list[ApprovalRow]:
-    """All requests whose time is not up; with `forget`, the others are deleted."""
-    live = []
-    for row in await books.tx.requests.all():
-        if row.expires_at > books.at:
-            live.append(row)
-        elif forget:
-            await books.tx.requests.delete(row.id)
-    return live
+async def _live_about(books: Books, digest: str) -> list[ApprovalRow]:
+    """The requests for exactly this action whose time is not up."""
+    return [row for row in await books.tx.requests.about(digest) if row.expires_at > books.at]

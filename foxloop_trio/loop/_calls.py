@@ -227,7 +227,9 @@ class Calls:
         self._all_ran = True
         system = prompt.planner_prompt(max_calls_per_turn=setup.max_calls_per_turn, denials=setup.denials is not None)
         goal = prompt.goal_message(setup.goal, setup.nonce)
-        self._history = History(setup.nonce, system=system, goal=goal, observed=setup.recorded)
+        # No digest of texts in which something is hidden: with all else in the trail, a short secret could be guessed from it.
+        hides = any(tool.redact is not None for tool in setup.tools.values())
+        self._history = History(setup.nonce, system=system, goal=goal, observed=setup.recorded and not hides)
 
     # What is said
 

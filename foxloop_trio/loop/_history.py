@@ -21,7 +21,7 @@ class History:
     """
 
     def __init__(self, nonce: str, *, system: str, goal: str, observed: bool) -> None:
-        """`observed`: whether `observation` will be asked, which takes a digest of every content."""
+        """`observed`: whether `observation` tells a digest of the contents."""
         self._nonce = nonce
         self._digest = hashlib.sha256() if observed else None
         self._sent: list[Message] = []
@@ -113,7 +113,7 @@ class History:
         """For the trail: what is put before the planner now, by its size and a digest that goes on from request to request.
 
         The digest is over each content as it was added and each place where page text was left out, in order; so it costs no more
-        in a long run, and a replay comes to the same one.
+        in a long run, and a replay comes to the same one. It is left out where it could give a secret away.
         """
-        assert self._digest is not None
-        return {"step": step, "messages": len(sent), "characters": self._sent_size, "sha256": self._digest.hexdigest()}
+        seen = {"step": step, "messages": len(sent), "characters": self._sent_size}
+        return seen if self._digest is None else {**seen, "sha256": self._digest.hexdigest()}

@@ -21,6 +21,7 @@ import attrs
 import trio
 
 from ..actions import Allow, Ask, CheckResult, Deny, Effect, Permit, ToolOutput, copied
+from ..actions._run import acting_for_run
 from ..canonical import canonical_json
 from ..ports import Approver, ChatReply, Environment, Gate, Planner, TrailSink, WallClock
 from ._budget import Budget
@@ -90,6 +91,7 @@ class Performer:
     def __init__(self, ports: Ports, engine: Engine, waits: Waits, recorder: Recorder) -> None:
         self._ports = ports
         self._engine = engine
+        self._run_id = engine.run_id
         self._waits = waits
         self._recorder = recorder
         self._chat = partial(ports.planner.chat, tools=ports.definitions)
@@ -279,13 +281,15 @@ class Performer:
         check: Callable[..., Awaitable[Any]] = self._ports.gate.check
         if not effect.store_request:
             check = partial(check, store_request=False)
-        return await self._judged(await self._waits.wait("gate", "step_seconds", STEP_SECONDS, check, effect.action))
+        return await self._judged(check, effect.action)
 
     async def _gate_redeem(self, effect: GateRedeem) -> Answer:
-        return await self._judged(await self._wait_step("gate", self._ports.gate.redeem, effect.token, effect.action))
+        return await self._judged(self._ports.gate.redeem, effect.token, effect.action)
 
-    async def _judged(self, waited: Waited) -> Answer:
+    async def _judged(self, ask: Callable[..., Awaitable[Any]], *args: Any) -> Answer:
         """A decision, or why there is none. Leave that came too late is given back; the use stays counted."""
+        with acting_for_run(self._run_id):  # so that what a grant allows per run is counted per run
+            waited = await self._waits.wait("gate", "step_seconds", STEP_SECONDS, ask, *args)
         self._judged_at = trio.current_time()
         decision = waited.value
         if waited.cut is None and waited.fault is None:

@@ -48,7 +48,7 @@ class Waits:
         self.now_waiting: tuple[str, float] | None = None
         """What is awaited now, and since when; None between two waits."""
         self.hidden: Exception | None = None
-        """What was raised beside a cancellation, and would be lost with it."""
+        """What was raised beside a cancellation in this wait, and would be lost with it."""
         self.helper: trio.lowlevel.Task | None = None
         """The task beside the reader's, while settle races the planner."""
         self._human_since: float | None = None
@@ -122,7 +122,9 @@ class Waits:
                     cancelled, rest = group.split(trio.Cancelled)
                     if cancelled is None or (rest is not None and not isinstance(rest, Exception)):
                         raise
-                    self.hidden = waited.fault = rest
+                    # What settle's race has kept already stays, when there is nothing more.
+                    waited.fault = rest
+                    self.hidden = rest or self.hidden
                     raise cancelled from None
         except Exception as fault:
             waited.fault = fault
@@ -134,6 +136,7 @@ class Waits:
         # An abort or a limit wins over what came back late, which the caller may still want to have on record.
         if self.aborted:
             waited.cut, waited.cut_at = Stop("abort"), self.aborted_at if self.aborted_at is not None else now
+            waited.fault = waited.fault or self.hidden
         elif scope.cancelled_caught or (deadline != math.inf and trio.current_time() >= deadline):
             waited.cut_at = deadline
             if limit == "step_seconds":

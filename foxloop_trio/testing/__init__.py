@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._firefox_host import FirefoxHost as FirefoxHost
     from ._firefox_leftovers import Leftovers as Leftovers
+    from ._gate_store_contract import GateStoreReport as GateStoreReport
+    from ._gate_store_contract import check_gate_store as check_gate_store
     from ._memory_channel import memory_channel_pair as memory_channel_pair
     from ._seeded import seeded_ids as seeded_ids
     from ._sweep import SweepError as SweepError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from ._sweep import SweepViolation as SweepViolation
     from ._sweep import SweepVisit as SweepVisit
     from ._sweep import cancel_at_every_checkpoint as cancel_at_every_checkpoint
+    from ._trail_store import check_trail_store as check_trail_store
     from ._virtual_clock import virtual_wall_clock as virtual_wall_clock
     from .fake_browser import FakeAct as FakeAct
     from .fake_browser import FakeBrowser as FakeBrowser
@@ -29,6 +32,7 @@ __all__ = [
     "FakeAct",
     "FakeBrowser",
     "FirefoxHost",
+    "GateStoreReport",
     "Leftovers",
     "PageData",
     "SweepError",
@@ -36,6 +40,8 @@ __all__ = [
     "SweepViolation",
     "SweepVisit",
     "cancel_at_every_checkpoint",
+    "check_gate_store",
+    "check_trail_store",
     "memory_channel_pair",
     "seeded_ids",
     "virtual_wall_clock",
@@ -45,6 +51,7 @@ _WHERE = {
     "FakeAct": "fake_browser",
     "FakeBrowser": "fake_browser",
     "FirefoxHost": "_firefox_host",
+    "GateStoreReport": "_gate_store_contract",
     "Leftovers": "_firefox_leftovers",
     "PageData": "fake_browser",
     "SweepError": "_sweep",
@@ -52,6 +59,8 @@ _WHERE = {
     "SweepViolation": "_sweep",
     "SweepVisit": "_sweep",
     "cancel_at_every_checkpoint": "_sweep",
+    "check_gate_store": "_gate_store_contract",
+    "check_trail_store": "_trail_store",
     "memory_channel_pair": "_memory_channel",
     "seeded_ids": "_seeded",
     "virtual_wall_clock": "_virtual_clock",

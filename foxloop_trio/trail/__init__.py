@@ -6,6 +6,8 @@ kept elsewhere, not cut its end either. Whoever holds the key can forge everythi
 
 from ..canonical import canonical_json
 from ..errors import TrailError
+from ._blobs import read_blob
+from ._checkpoint import checkpoint_trail
 from ._errors import ConflictError, EntryTooLargeError, InvalidEntryError, StoreError, TrailKeyError
 from ._file_trail import FileTrail, open_trail
 from ._key import TrailKey
@@ -14,7 +16,9 @@ from ._memory import MemoryTrail
 from ._reader import read_trail
 from ._records import FAULT_REASONS, GENESIS, Entry, Fault, FaultReason, Verified
 from ._redact import Secret, check_redacted, secret
+from ._repair import Repaired, repair_trail
 from ._replay import Replayable, replay
+from ._store import StoreTrail, TrailStore
 from ._verify import verify_entries, verify_trail
 
 __all__ = [
@@ -28,20 +32,26 @@ __all__ = [
     "FileTrail",
     "InvalidEntryError",
     "MemoryTrail",
+    "Repaired",
     "Replayable",
     "Secret",
     "StoreError",
+    "StoreTrail",
     "TrailError",
     "TrailKey",
     "TrailKeyError",
+    "TrailStore",
     "Verified",
     "canonical_json",
     "check_redacted",
+    "checkpoint_trail",
     "default_key_path",
     "load_key",
     "load_or_create_key",
     "open_trail",
+    "read_blob",
     "read_trail",
+    "repair_trail",
     "replay",
     "secret",
     "verify_entries",

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, TypeGuard
 
 from ..actions import MAX_SAFE_INTEGER
 from ._errors import InvalidEntryError
-from ._records import FIELDS, Draft, Entry, Sealed
+from ._records import FIELDS, Entry
 
 MAX_LINE_BYTES: Final = 16 * 1024 * 1024
 """Longest line that is read. An entry has at most 1 MiB of canonical text, which another writer may spell with six-byte escapes."""
@@ -51,7 +51,6 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _STRICT = json.JSONDecoder(object_pairs_hook=_once_each, parse_int=_integer, parse_constant=_no_constant)
-_OWN = json.JSONDecoder(parse_int=_integer)
 
 
 def parse_line(line: bytes, number: int) -> Any:
@@ -68,27 +67,6 @@ def parse_line(line: bytes, number: int) -> Any:
         raise InvalidEntryError(str(fault), line=number) from None
     except RecursionError:
         raise InvalidEntryError("nested too deeply", line=number) from None
-
-
-def parse_own(text: str) -> Any:
-    """The value of canonical text that we wrote ourselves."""
-    return _OWN.decode(text)
-
-
-def sealed_entry(sealed: Sealed) -> Entry:
-    """The entry that `sealed` stands for, with a copy of the data that belongs to the caller."""
-    draft: Draft = sealed.draft
-    head = sealed.head
-    return Entry(
-        seq=head.seq,
-        ts=head.ts,
-        actor=draft.actor,
-        kind=draft.kind,
-        data=parse_own(draft.data_json),
-        prev=sealed.prev,
-        hash=head.hash,
-        mac=sealed.mac,
-    )
 
 
 def whole_number(value: object) -> int | None:

@@ -9,17 +9,27 @@ import inspect
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, Final, TypeVar, get_args
 
 from ..actions import MAX_SAFE_INTEGER
 from ..canonical import canonical_json
 from ..errors import BadOptionsError, NotJsonError
 from ..ports import Ids, WallClock
-from ._errors import InvalidEntryError, StoreError
+from ._blobs import BLOB, MAX_BLOB_BYTES, MAX_TYPE_CHARS, blob_marker
+from ._errors import EntryTooLargeError, InvalidEntryError, StoreError
+from ._key import TrailKey
+from ._patterns import mask
 from ._records import MAX_DATA_DEPTH, MAX_ENTRY_BYTES, Draft, too_large
-from ._redact import fold_names, redact
+from ._redact import MarkerVersion, Shape, fold_names, redact
 
-__all__ = ["Drafter"]
+__all__ = ["BLOBS_OVER", "Drafter"]
+
+BLOBS_OVER: Final = 32 * 1024
+"""Bytes of UTF-8 above which a text goes beside the file. The longest page text that a planner is shown is 4,000 characters, so the
+entries of a run stay whole; a blob costs two more syncs than a line does."""
+
+_NO_BLOBS: Final[dict[str, bytes]] = {}
 
 
 class Drafter:
@@ -28,23 +38,57 @@ class Drafter:
     Raises BadOptionsError when `names` is not a collection of texts, or `now` or `ids` is no plain function.
     """
 
-    def __init__(self, *, names: Iterable[str] = (), now: WallClock | None = None, ids: Ids | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        names: Iterable[str] = (),
+        now: WallClock | None = None,
+        ids: Ids | None = None,
+        blobs_over: int | None = None,
+        markers: MarkerVersion = "v1",
+        patterns: bool = False,
+    ) -> None:
+        if type(patterns) is not bool:
+            raise BadOptionsError(f"patterns is True or False, not {patterns!r}")
+        if markers not in get_args(MarkerVersion):
+            raise BadOptionsError(f'markers are "v1" or "v2", not {markers!r}')
+        if blobs_over is not None and (type(blobs_over) is not int or blobs_over < 0):
+            raise BadOptionsError(f"blobs_over is a number of bytes or None, not {blobs_over!r}")
         self._names = fold_names(names)
+        self._blobs_over = blobs_over
+        self._known: dict[str, int] = {}
+        self._markers = markers
+        self._patterns = patterns
+        self._key: TrailKey | None = None
         self._now: WallClock = time.time if now is None else _plain_function("now", now)
         self._ids: Ids = secret_bytes if ids is None else _plain_function("ids", ids)
+
+    def seal_markers_with(self, key: TrailKey) -> None:
+        """The trail's key, for markers of version 2. It may come later than the drafter."""
+        self._key = key if self._markers == "v2" else None
 
     def draft(self, actor: Any, kind: Any, data: Any) -> Draft:
         """Raises InvalidEntryError or EntryTooLargeError."""
         for name, value in (("actor", actor), ("kind", kind)):
             if type(value) is not str or not value:
                 raise InvalidEntryError(f"{name} must be a non-empty text, not {_describe(value)}")
-        return Draft(
-            actor=actor,
-            kind=kind,
-            actor_json=_text(actor, "actor"),
-            kind_json=_text(kind, "kind"),
-            data_json=self._data_json(data),
-        )
+        if self._patterns:
+            actor, kind = mask(actor), mask(kind)
+        data_json, blobs = self._data_json(data)
+        return Draft(actor, kind, _name(actor, "actor"), _name(kind, "kind"), data_json, blobs)
+
+    def blob(self, data: Any, media_type: Any) -> tuple[dict[str, Any], bytes]:
+        """The marker and a copy of a blob's bytes. Raises InvalidEntryError or EntryTooLargeError."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise InvalidEntryError(f"a blob is bytes, not {type(data).__name__}; encode text first")
+        if type(media_type) is not str or not 0 < len(media_type) <= MAX_TYPE_CHARS or not media_type.isprintable():
+            raise InvalidEntryError(f"the type of a blob is a media type such as image/png, of {MAX_TYPE_CHARS} characters at most")
+        raw = bytes(data)
+        if len(raw) > MAX_BLOB_BYTES:
+            raise EntryTooLargeError(f"the blob has {len(raw)} bytes and is over the {MAX_BLOB_BYTES} of one blob; split it")
+        marker = blob_marker(raw, media_type)
+        self._known[marker[BLOB]] = len(raw)
+        return marker, raw
 
     def now_ms(self) -> int:
         """Whole milliseconds since 1970. Raises StoreError when the clock gives none."""
@@ -68,15 +112,47 @@ class Drafter:
             raise StoreError(f"ids({nbytes}, {purpose!r}) must return {nbytes} bytes")
         return raw
 
-    def _data_json(self, data: Any) -> str:
-        if not self._names:
+    def _data_json(self, data: Any) -> tuple[str, dict[str, bytes]]:
+        if not self._names and not self._patterns:
             # A secret is no JSON, so data that has canonical text holds none, and the text is as good as a deep copy.
             try:
-                return canonical_json(data, max_depth=MAX_DATA_DEPTH, max_bytes=MAX_ENTRY_BYTES)
+                text = canonical_json(data, max_depth=MAX_DATA_DEPTH, max_bytes=MAX_ENTRY_BYTES)
             except NotJsonError as fault:
-                if fault.code == "too-large":
+                if fault.code == "too-large" and self._blobs_over is None:
                     raise too_large() from None
-        return _text(redact(data, names=self._names, ids=self.ids), "data")
+            else:
+                # A text within is no longer than the whole, in bytes of UTF-8: escapes only make it longer.
+                over = self._blobs_over
+                long = over is not None and len(text) * 4 > over and (len(text) if text.isascii() else len(text.encode())) > over
+                if not long and _MARK_BEGINS not in text:
+                    return text, _NO_BLOBS
+        shape = Shape(
+            names=self._names,
+            ids=self.ids,
+            blobs_over=self._blobs_over,
+            key=self._key,
+            patterns=self._patterns,
+            known=lambda digest, length: self._known.get(digest) == length,
+        )
+        return _text(redact(data, shape), "data"), shape.blobs
+
+
+_MARK_BEGINS: Final = '"$'
+"""What the canonical text of data has in it when an object there could pass as a marker of ours: all of them begin so."""
+
+
+def _name(value: str, name: str) -> str:
+    return _short(value, name) if len(value) <= _SHORT else _text(value, name)
+
+
+_SHORT: Final = 100
+"""Characters of the longest actor or kind whose text is remembered; ours have some twenty."""
+
+
+@lru_cache(maxsize=256)
+def _short(value: str, name: str) -> str:
+    """The canonical text of an actor or a kind; there are few of them, and each comes back again and again."""
+    return _text(value, name)
 
 
 def _text(value: Any, name: str) -> str:

@@ -1,31 +1,32 @@
 """The file of a trail: finding its end, adding one line so that it is on disk, and never leaving half a line behind.
 
-Plain blocking code that runs in a worker thread, one append at a time. The rules it keeps: one write of the whole line in append
-mode, then fsync, before anybody is told; a new file's directory is synced too; a failed or short write is undone by cutting the
-file back; a file that is not as we left it is not touched. After a failed fsync nobody knows what is on disk (Linux drops the dirty
-pages, so a second fsync would report success without having written anything): the store stays broken for good.
+Plain blocking code that runs in a worker thread, under the lock beside the file. The rules it keeps: one write of whole lines in
+append mode, then one fsync for all of them, before anybody is told; a new file's directory is synced too; a failed or short write
+is undone by cutting the file back; a file that is not as we left it is not touched. After a failed fsync nobody knows what is on
+disk (Linux drops the dirty pages, so a second fsync would report success without having written anything): the store stays broken
+for good.
 """
 
 from __future__ import annotations
 
+import copy
 import errno
 import os
 import stat
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import Final, NoReturn
-from weakref import WeakValueDictionary
 
 from ..canonical import canonical_json
-from ..errors import NotJsonError
+from ..errors import NotJsonError, TrailError
+from ._blobs import folder_of, write_blob
 from ._codec import MAX_LINE_BYTES, entry_from_json, parse_line
-from ._errors import InvalidEntryError, StoreError, TrailKeyError, words_of
+from ._errors import ConflictError, InvalidEntryError, StoreError, TrailKeyError, words_of
 from ._key import TrailKey
 from ._records import ENTRY_DOMAIN, MAX_DATA_DEPTH, Draft, Entry, Head, Sealed, body_text, seal
 
-__all__ = ["EntryFile", "FileSystem"]
+__all__ = ["Addition", "EntryFile", "FileSystem"]
 
 TAIL_STEP: Final = 64 * 1024
 """Bytes read at a time when looking for the last line from the end; most entries are far smaller."""
@@ -71,30 +72,23 @@ class FileSystem:
             os.close(fd)
 
 
-class _Turn:
-    """A lock that can be referred to weakly: one for each file, shared by all who have that file open in this process."""
+class Addition:
+    """One entry that is to be added, or blobs alone when there is no draft; afterwards what it became, or why it did not."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
+    __slots__ = ("blobs", "draft", "error", "now_ms", "sealed")
 
-
-_turns: WeakValueDictionary[tuple[int, int], _Turn] = WeakValueDictionary()
-_turns_guard = threading.Lock()
-
-
-def _turn_for(status: os.stat_result) -> _Turn:
-    with _turns_guard:
-        place = (status.st_dev, status.st_ino)
-        turn = _turns.get(place)
-        if turn is None:
-            turn = _turns[place] = _Turn()
-        return turn
+    def __init__(self, draft: Draft | None, now_ms: int, blobs: Mapping[str, bytes]) -> None:
+        self.draft = draft
+        self.now_ms = now_ms
+        self.blobs = blobs
+        self.sealed: Sealed | None = None
+        self.error: Exception | None = None
 
 
 class EntryFile:
     """One file of entries that we append to. Opened, and made when it does not exist, at the first append.
 
-    Everything here is called by one thread at a time; others of this process that have the same file open wait for their turn.
+    Everything here is called by one thread at a time, which holds the lock beside the file.
     """
 
     def __init__(self, path: str, key: TrailKey, files: FileSystem) -> None:
@@ -102,38 +96,135 @@ class EntryFile:
         self._key = key
         self._files = files
         self._fd: int | None = None
-        self._turn: _Turn | None = None
         self._place: tuple[int, int] = (0, 0)
         # The size at which we left the file, and its last entry then; None until the end was read once.
         self._size: int | None = None
         self._head: Head | None = None
         self._broken: str | None = None
 
-    def append(self, draft: Draft, now_ms: int) -> Sealed:
-        """Put `draft` at the end of the file, durably.
+    @property
+    def fd(self) -> int | None:
+        """The open file, None before the first append."""
+        return self._fd
 
-        Raises StoreError, TrailKeyError or EntryTooLargeError; then the file is as it was, unless the message says otherwise.
+    def add(self, additions: Sequence[Addition]) -> None:
+        """Put the additions at the end of the file, durably, and fill in what became of each.
+
+        An error of the whole file is every addition's: StoreError, TrailKeyError. One of a single entry (EntryTooLargeError, a blob
+        that cannot be written) is that entry's alone. An addition with an error is not in the file, unless the message says that
+        this is unknown.
         """
+        try:
+            fd = self.prepare()
+            size = self._settle(fd)
+        except TrailError as fault:
+            _fail(additions, fault)
+            return
+        self._add(fd, additions, size)
+
+    def add_lines(self, lines: bytes, head: Head | None) -> None:
+        """Put whole lines that end in `head` into a file that must be empty: in one write, all or none.
+
+        Raises StoreError, or ConflictError when there are entries already.
+        """
+        fd = self.prepare()
+        size = self._settle(fd)
+        if size:
+            raise ConflictError(f"{self.path}: there are entries already; import into an empty trail")
+        if lines:
+            self._put(fd, lines, size)
+            self._head = head
+
+    def size(self) -> int:
+        """Bytes of the file, 0 when there is none."""
+        try:
+            return self._files.lstat(self.path).st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return 0
+        except (OSError, ValueError) as fault:
+            raise StoreError(f"{self.path}: cannot be looked at ({words_of(fault)})") from fault
+
+    def state(self) -> tuple[int, Head | None]:
+        """The file's size and its last entry, None for both when nothing is there. Raises StoreError or TrailKeyError."""
         if self._broken is not None:
-            raise StoreError(f"{self.path}: {self._broken}; nothing more is written. Verify the file, then open the trail anew")
-        fd, turn = self._open()
-        with turn.lock:
+            raise self._refusal()
+        if self._fd is None:
             try:
-                size = self._current_size(fd)
-                if size != self._size:
-                    self._head = self._read_head(fd, size)
-                    self._size = size
-            except OSError as fault:
-                raise StoreError(f"{self.path}: cannot be read ({words_of(fault)})") from fault
-            sealed = seal(draft, self._head, now_ms, self._key)
-            line = sealed.line.encode()
-            # Whatever leaves this method from here on without saying how the write ended leaves the store broken.
-            self._broken = "a write did not come to its end"
-            self._write(fd, line, size)
-            self._sync(fd, new=size == 0)
-            self._size, self._head = size + len(line), sealed.head
-            self._broken = None
-        return sealed
+                self._files.lstat(self.path)
+            except (FileNotFoundError, NotADirectoryError):
+                return 0, None
+            except (OSError, ValueError):
+                pass  # opening it says what is wrong
+        return self._settle(self._open()), self._head
+
+    def prepare(self) -> int:
+        """Open the file, and make it when it does not exist. Needs no lock. Raises StoreError, also when the store is broken."""
+        if self._broken is not None:
+            raise self._refusal()
+        return self._open()
+
+    def _refusal(self) -> StoreError:
+        return StoreError(f"{self.path}: {self._broken}; nothing more is written. Verify the file, then open the trail anew")
+
+    def _settle(self, fd: int) -> int:
+        """The size of the file, once `_head` is its last entry."""
+        try:
+            size = self._current_size(fd)
+            if size != self._size:
+                self._head = self._read_head(fd, size)
+                self._size = size
+        except OSError as fault:
+            raise StoreError(f"{self.path}: cannot be read ({words_of(fault)})") from fault
+        return size
+
+    def _add(self, fd: int, additions: Sequence[Addition], size: int) -> None:
+        head = self._head
+        lines: list[bytes] = []
+        in_it: list[Addition] = []
+        for addition in additions:
+            try:
+                self._write_blobs(addition.blobs)
+                if addition.draft is None:
+                    continue
+                addition.sealed = seal(addition.draft, head, addition.now_ms, self._key)
+            except TrailError as fault:
+                addition.error = fault
+                continue
+            head = addition.sealed.head
+            lines.append(addition.sealed.line.encode())
+            in_it.append(addition)
+        if not lines:
+            return
+        try:
+            self._put(fd, b"".join(lines), size)
+            self._head = head
+        except TrailError as fault:
+            if self._broken is None and len(in_it) > 1:
+                # The file is as it was. Where all of them have no room, the first of them may have.
+                for addition in in_it:
+                    addition.blobs = {}
+                    self._add(fd, [addition], self._size or 0)
+                    if self._broken is not None:
+                        _fail(in_it[in_it.index(addition) + 1 :], self._refusal())
+                        return
+            else:
+                _fail(in_it, fault)
+
+    def _put(self, fd: int, lines: bytes, size: int) -> None:
+        # Whatever leaves this method without saying how the write ended leaves the store broken.
+        self._broken = "a write did not come to its end"
+        self._write(fd, lines, size)
+        self._sync(fd, new=size == 0)
+        self._size = size + len(lines)
+        self._broken = None
+
+    def _write_blobs(self, blobs: Mapping[str, bytes]) -> None:
+        folder = folder_of(self.path)
+        for digest, raw in blobs.items():
+            try:
+                write_blob(folder, digest, raw, self._files.fsync, self._files.fsync_directory)
+            except (OSError, ValueError) as fault:
+                raise StoreError(f"{folder}: a blob of {len(raw)} bytes cannot be written ({words_of(fault)})") from fault
 
     def close(self) -> None:
         """Give the descriptor back. Every entry that was reported is on disk already."""
@@ -142,9 +233,9 @@ class EntryFile:
         if fd is not None:
             self._files.close(fd)
 
-    def _open(self) -> tuple[int, _Turn]:
-        if self._fd is not None and self._turn is not None:
-            return self._fd, self._turn
+    def _open(self) -> int:
+        if self._fd is not None:
+            return self._fd
         try:
             fd = self._open_descriptor()
         except (OSError, ValueError) as fault:  # ValueError: a path that no file can have, such as one with a NUL
@@ -161,8 +252,8 @@ class EntryFile:
             self._files.close(fd)
             raise
         self._place = (status.st_dev, status.st_ino)
-        self._fd, self._turn = fd, _turn_for(status)
-        return self._fd, self._turn
+        self._fd = fd
+        return fd
 
     def _open_descriptor(self) -> int:
         with suppress(FileNotFoundError):
@@ -212,7 +303,7 @@ class EntryFile:
                 if not step.endswith(b"\n"):
                     raise StoreError(
                         f"{self.path}: the last line has no line feed: a write was cut, and its entry was never reported as "
-                        "written. The file is left as it is; cut that line off, or use another file"
+                        "written. The file is left as it is; `foxloop-trio trail repair` mends it"
                     )
                 step = step[:-1]
             steps.append(step)
@@ -250,9 +341,9 @@ class EntryFile:
             intact = False
         if intact:
             self._broken = None
-            raise StoreError(f"{self.path}: the entry was not written ({problem}); the file is as it was") from cause
+            raise StoreError(f"{self.path}: nothing was written ({problem}); the file is as it was") from cause
         self._broken = "a write failed and could not be undone"
-        raise StoreError(f"{self.path}: the entry was not written ({problem}), and {self._broken}; the last line is cut") from cause
+        raise StoreError(f"{self.path}: nothing was written ({problem}), and {self._broken}; the last line is cut") from cause
 
     def _sync(self, fd: int, *, new: bool) -> None:
         try:
@@ -262,6 +353,14 @@ class EntryFile:
         except OSError as fault:
             self._broken = f"an fsync failed ({words_of(fault)}), so it is unknown whether the last entry is on disk"
             raise StoreError(f"{self.path}: {self._broken}") from fault
+
+
+def _fail(additions: Sequence[Addition], fault: TrailError) -> None:
+    """Give each of them the error, as an object of its own: it is raised in several tasks."""
+    for addition in additions:
+        own = copy.copy(fault)
+        own.__cause__ = fault.__cause__
+        addition.sealed, addition.error = None, own
 
 
 def _body_of(entry: Entry) -> bytes:

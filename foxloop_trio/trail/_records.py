@@ -7,12 +7,13 @@ keeps the MAC of an entry from passing as that of a checkpoint.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, ClassVar, Final, Literal, get_args
 
 import attrs
 
+from ..canonical import canonical_json, read_canonical
 from ._errors import EntryTooLargeError
 from ._key import TrailKey
 
@@ -33,6 +34,8 @@ CHECKPOINT_DOMAIN: Final = "foxtrail/checkpoint/v1\n"
 FIELDS: Final = ("seq", "ts", "actor", "kind", "data", "prev", "hash", "mac")
 """The eight fields, in the order in which they are written."""
 
+_FIELD_NAMES: Final = frozenset(FIELDS)
+
 FaultReason = Literal[
     "bad-checkpoint",
     "malformed",
@@ -45,8 +48,13 @@ FaultReason = Literal[
     "checkpoint-mismatch",
     "bad-line",
     "partial-line",
+    "bad-blob",
 ]
 FAULT_REASONS: Final[tuple[FaultReason, ...]] = get_args(FaultReason)
+
+
+_set: Final = object.__setattr__
+"""How a frozen object gets its fields; only while it is being made, and once for data that is read late."""
 
 
 @attrs.frozen(kw_only=True)
@@ -64,6 +72,35 @@ class Entry:
     prev: str
     hash: str
     mac: str
+    _sealed: Sealed | None = attrs.field(default=None, init=False, eq=False, repr=False)
+
+    @classmethod
+    def of(cls, sealed: Sealed) -> Entry:
+        """The entry that `sealed` stands for. Its fields are filled in when somebody looks at one: most callers never do."""
+        entry = cls.__new__(cls)
+        _set(entry, "_sealed", sealed)
+        return entry
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for what is not there, which is a field until one is looked at, and `data` until it is."""
+        sealed = self._sealed if name in _FIELD_NAMES else None
+        if sealed is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        draft, head = sealed.draft, sealed.head
+        if name == "data":
+            _set(self, "data", read_canonical(draft.data_json))
+        else:
+            for field, value in (
+                ("seq", head.seq),
+                ("ts", head.ts),
+                ("actor", draft.actor),
+                ("kind", draft.kind),
+                ("prev", sealed.prev),
+                ("hash", head.hash),
+                ("mac", sealed.mac),
+            ):
+                _set(self, field, value)
+        return object.__getattribute__(self, name)
 
     def to_json(self) -> dict[str, Any]:
         """The entry as plain JSON, fields in the order of the file."""
@@ -80,11 +117,15 @@ class Entry:
 
 @attrs.frozen(kw_only=True)
 class Verified:
-    """Every entry is as it was written, in its place. `head` is the hash of the last one (64 zeros for an empty trail)."""
+    """Every entry is as it was written, in its place. `head` is the hash of the last one (64 zeros for an empty trail).
+
+    `missing` are the hashes of blobs that entries name and that are not beside the file, in the order in which they are named.
+    """
 
     ok: ClassVar[Literal[True]] = True
     count: int
     head: str
+    missing: tuple[str, ...] = ()
 
     def __bool__(self) -> Literal[True]:
         return True
@@ -108,18 +149,22 @@ class Fault:
         return False
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(eq=False)
 class Draft:
-    """What the caller gave, checked, redacted and frozen into canonical texts; its place in the chain is still open."""
+    """What the caller gave, checked, redacted and frozen into canonical texts; its place in the chain is still open.
+
+    `blobs` are the parts that go beside the file, by their hash.
+    """
 
     actor: str
     kind: str
     actor_json: str
     kind_json: str
     data_json: str
+    blobs: Mapping[str, bytes]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define
 class Head:
     """The last entry, as far as the next one needs it."""
 
@@ -128,7 +173,7 @@ class Head:
     hash: str
 
 
-@attrs.frozen(kw_only=True)
+@attrs.define(eq=False)
 class Sealed:
     """A draft in its place in the chain: `line` is what goes into the file, line feed included."""
 
@@ -149,19 +194,29 @@ def seal(draft: Draft, before: Head | None, now_ms: int, key: TrailKey) -> Seale
 
     Raises EntryTooLargeError.
     """
-    seq, ts, prev = (0, max(now_ms, 0), GENESIS) if before is None else (before.seq + 1, max(now_ms, before.ts), before.hash)
-    body = body_text(
-        seq=seq, ts=ts, actor_json=draft.actor_json, kind_json=draft.kind_json, data_json=draft.data_json, prev=prev
-    ).encode()
+    if before is None:
+        seq, ts, prev = 0, max(now_ms, 0), GENESIS
+    else:
+        seq, ts, prev = before.seq + 1, max(now_ms, before.ts), before.hash
+    actor, kind, data = draft.actor_json, draft.kind_json, draft.data_json
+    body = f'{{"actor":{actor},"data":{data},"kind":{kind},"prev":"{prev}","seq":{seq},"ts":{ts}}}'.encode()
     if len(body) > MAX_ENTRY_BYTES:
         raise too_large(len(body))
     digest = sha256(body).hexdigest()
     mac = key.mac(ENTRY_DOMAIN + digest)
     line = (
-        f'{{"seq":{seq},"ts":{ts},"actor":{draft.actor_json},"kind":{draft.kind_json},"data":{draft.data_json},'
-        f'"prev":"{prev}","hash":"{digest}","mac":"{mac}"}}\n'
+        f'{{"seq":{seq},"ts":{ts},"actor":{actor},"kind":{kind},"data":{data},"prev":"{prev}","hash":"{digest}","mac":"{mac}"}}\n'
     )
-    return Sealed(draft=draft, head=Head(seq=seq, ts=ts, hash=digest), prev=prev, mac=mac, line=line)
+    return Sealed(draft, Head(seq, ts, digest), prev, mac, line)
+
+
+def line_of(entry: Entry) -> str:
+    """The line of a file that holds `entry`. Raises NotJsonError when its data is no JSON."""
+    data = canonical_json(entry.data, max_depth=MAX_DATA_DEPTH)
+    return (
+        f'{{"seq":{entry.seq},"ts":{entry.ts},"actor":{canonical_json(entry.actor)},"kind":{canonical_json(entry.kind)},'
+        f'"data":{data},"prev":"{entry.prev}","hash":"{entry.hash}","mac":"{entry.mac}"}}\n'
+    )
 
 
 def too_large(size: int | None = None) -> EntryTooLargeError:

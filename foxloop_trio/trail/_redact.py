@@ -2,28 +2,36 @@
 
 Such a value is written as ``{"$redacted": "<salt>:<digest>"}`` with a salt of its own, so that equal secrets do not look equal, and
 somebody who knows a candidate can test it with `check_redacted`. Beware: the digest of a short secret can be guessed by whoever has
-the file, by trying all of them.
+the file, by trying all of them. A marker of version 2, ``"v2:<salt>:<HMAC>"``, can be tested with the trail's key only.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from hmac import compare_digest
-from typing import Any, Final, final
+from typing import Any, Final, Literal, final
+
+import attrs
 
 from ..canonical import canonical_json
 from ..errors import BadOptionsError, NotJsonError, TrailError
 from ..ports import Ids
+from ._blobs import BLOB, LITERAL, TEXT_TYPE, blob_marker, blob_of
 from ._errors import InvalidEntryError
+from ._key import TrailKey
+from ._patterns import mask
 from ._records import MAX_DEPTH, MAX_ENTRY_BYTES, too_large
 
-__all__ = ["Secret", "check_redacted", "fold_names", "redact", "secret"]
+__all__ = ["REDACTED", "Secret", "Shape", "check_redacted", "fold_names", "redact", "secret"]
 
-_MARKER: Final = "$redacted"
-_MARK = re.compile(r"([0-9a-f]{32}):([0-9a-f]{64})\Z")
+REDACTED: Final = "$redacted"
+_MARK = re.compile(r"(v2:)?([0-9a-f]{32}):([0-9a-f]{64})\Z")
 _SALT_BYTES: Final = 16
+
+MarkerVersion = Literal["v1", "v2"]
+"""Which markers are written for hidden values; both are read for ever."""
 
 
 @final
@@ -50,19 +58,23 @@ def secret(value: Any) -> Secret:
     return Secret(value)
 
 
-def check_redacted(marker: object, candidate: object) -> bool:
-    """Whether `marker` stands for `candidate`. False, never an exception, for whatever is no marker or has no JSON."""
-    if type(marker) is not dict or marker.keys() != {_MARKER}:
+def check_redacted(marker: object, candidate: object, *, key: TrailKey | bytes | str | None = None) -> bool:
+    """Whether `marker` stands for `candidate`. A marker of version 2 needs the `key` of the trail, and is False without it.
+
+    False, never an exception, for whatever is no marker, has no JSON, or is no key.
+    """
+    if type(marker) is not dict or marker.keys() != {REDACTED}:
         return False
-    text = marker[_MARKER]
+    text = marker[REDACTED]
     found = _MARK.match(text) if type(text) is str else None
     if found is None:
         return False
     try:
-        plain = canonical_json(_copy(candidate, names=frozenset(), ids=None), max_bytes=MAX_ENTRY_BYTES)
+        sealed_with = TrailKey.of(key) if found[1] else None
+        plain = canonical_json(_copy(candidate, None), max_bytes=MAX_ENTRY_BYTES)
     except (NotJsonError, TrailError):
         return False
-    return compare_digest(_digest(found[1], plain), found[2])
+    return compare_digest(_digest(found[2], plain, sealed_with), found[3])
 
 
 def fold_names(names: Iterable[str]) -> frozenset[str]:
@@ -81,16 +93,61 @@ def fold_names(names: Iterable[str]) -> frozenset[str]:
     return frozenset(map(_fold, whole))
 
 
-def redact(value: Any, *, names: frozenset[str], ids: Ids) -> Any:
-    """A deep copy of `value` with a marker in place of each secret and of each value under one of the folded `names`.
+@attrs.define(kw_only=True)
+class Shape:
+    """What becomes of an entry's data on its way into the trail, and what came out of it beside the data.
+
+    `names` are folded key names whose values are hidden. Texts of more than `blobs_over` bytes become blobs (None: none do), which
+    are put into `blobs`. With a `key` the markers of hidden values are of version 2. `known` says whether a marker of a blob is one
+    that the trail itself handed out. With `patterns` whatever looks like a secret is masked in texts and keys.
+    """
+
+    ids: Ids
+    names: frozenset[str] = frozenset()
+    blobs_over: int | None = None
+    key: TrailKey | None = None
+    patterns: bool = False
+    known: Callable[[str, int], bool] = lambda digest, length: False
+    blobs: dict[str, bytes] = attrs.Factory(dict)
+
+    def hides(self, key: object, item: object) -> bool:
+        return type(item) is Secret or (type(key) is str and bool(self.names) and _fold(key) in self.names)
+
+    def imitates(self, item: dict[Any, Any]) -> bool:
+        """Whether the caller's object would pass as a marker of ours."""
+        if len(item) == 1:
+            return REDACTED in item or LITERAL in item
+        blob = blob_of(item) if BLOB in item else None
+        return blob is not None and not self.known(*blob)
+
+    def text(self, text: str) -> Any:
+        """The text, or the marker of the blob that it becomes."""
+        if self.patterns:
+            text = mask(text)
+        if self.blobs_over is None or len(text) * 4 <= self.blobs_over:  # UTF-8 has four bytes for a character at most
+            return text
+        try:
+            raw = text.encode()
+        except UnicodeEncodeError:
+            return text  # a lone surrogate has no UTF-8; JSON can escape it
+        if len(raw) <= self.blobs_over:
+            return text
+        marker = blob_marker(raw, TEXT_TYPE)
+        self.blobs[marker[BLOB]] = raw
+        return marker
+
+
+def redact(value: Any, shape: Shape) -> Any:
+    """A deep copy of `value` in its shape: with a marker in place of each secret and of each value under a hidden name, and of each
+    long text.
 
     Raises InvalidEntryError when a secret is not JSON or the value contains itself, EntryTooLargeError when it is over the limit.
     """
-    return _copy(value, names=names, ids=ids)
+    return _copy(value, shape)
 
 
-def _copy(value: Any, *, names: frozenset[str], ids: Ids | None) -> Any:
-    """The deep copy. With `ids` secrets become markers, without it they are revealed (for the digest of what surrounds them).
+def _copy(value: Any, shape: Shape | None) -> Any:
+    """The deep copy. With a `shape` secrets become markers, without it they are revealed (for the digest of what surrounds them).
 
     It keeps its own stack, and counts what it copies: a small value with shared parts can stand for a text without end.
     """
@@ -109,8 +166,9 @@ def _copy(value: Any, *, names: frozenset[str], ids: Ids | None) -> Any:
         nodes += 1
         if nodes > MAX_ENTRY_BYTES // 2:  # each costs two bytes or more: itself and a comma or bracket
             raise too_large()
-        if ids is not None and (type(item) is Secret or (type(key) is str and _fold(key) in names)):
-            copy: Any = _mark(item, ids)
+        whole: Any = None
+        if shape is not None and shape.hides(key, item):
+            copy: Any = _mark(item, shape)
         else:
             while type(item) is Secret:
                 item = item._value
@@ -123,29 +181,45 @@ def _copy(value: Any, *, names: frozenset[str], ids: Ids | None) -> Any:
                 open_ids.add(id(item))
                 copy = {} if kind is dict else []
                 frames.append((iter(item.items()) if kind is dict else ((None, part) for part in item), copy, id(item)))
+                if kind is dict and shape is not None and shape.imitates(item):
+                    whole = {LITERAL: copy}
+            elif kind is str and shape is not None:
+                copy = shape.text(item)
             else:
                 copy = item
         if type(target) is dict:
-            target[key] = copy
+            if shape is not None and shape.patterns and type(key) is str:
+                key = _free_name(mask(key), target)
+            target[key] = copy if whole is None else whole
         else:
-            target.append(copy)
+            target.append(copy if whole is None else whole)
     return top[0]
 
 
-def _mark(item: Any, ids: Ids) -> dict[str, str]:
-    plain = _copy(item, names=frozenset(), ids=None)
+def _free_name(name: str, taken: dict[Any, Any]) -> str:
+    """Two keys that are masked to the same text stay two."""
+    whole, number = name, 1
+    while whole in taken:
+        number += 1
+        whole = f"{name} ({number})"
+    return whole
+
+
+def _mark(item: Any, shape: Shape) -> dict[str, str]:
+    plain = _copy(item, None)
     try:
         text = canonical_json(plain, max_bytes=MAX_ENTRY_BYTES)
     except NotJsonError as fault:
         if fault.code == "too-large":
             raise too_large() from None
         raise InvalidEntryError(f"data: a value to be hidden is {fault}") from None
-    salt = ids(_SALT_BYTES, "trail-salt").hex()
-    return {_MARKER: f"{salt}:{_digest(salt, text)}"}
+    salt = shape.ids(_SALT_BYTES, "trail-salt").hex()
+    return {REDACTED: f"{'' if shape.key is None else 'v2:'}{salt}:{_digest(salt, text, shape.key)}"}
 
 
-def _digest(salt: str, text: str) -> str:
-    return sha256(f"{salt}:{text}".encode()).hexdigest()
+def _digest(salt: str, text: str, key: TrailKey | None) -> str:
+    whole = f"{salt}:{text}"
+    return sha256(whole.encode()).hexdigest() if key is None else key.mac(whole)
 
 
 def _fold(name: str) -> str:

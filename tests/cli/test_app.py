@@ -19,6 +19,8 @@ COMMANDS = [
     ["extension", "pack"],
     ["extension", "lint"],
     ["trail", "verify"],
+    ["trail", "show"],
+    ["trail", "report"],
     ["bench", "loop"],
 ]
 

@@ -159,6 +159,13 @@ def test_an_empty_file_is_a_good_trail_of_no_entries(tmp_path: Path, key_file: P
     assert capsys.readouterr().out == f"ok: 0 entries, head {'0' * 64}\n"
 
 
+@pytest.mark.parametrize("command", ["verify", "checkpoint", "repair"])
+def test_help_exits_with_zero(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """T85."""
+    assert run(["trail", command, "--help"]) == 0
+    assert "--key" in capsys.readouterr().out
+
+
 def test_json_says_the_same_for_programs(trail: Path, key_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Both verdicts go to stdout then, and the exit status stays."""
     assert run(["trail", "verify", str(trail), "--key", str(key_file), "--json"]) == 0

@@ -46,6 +46,7 @@ PUBLIC = [
     "foxloop_trio.gate",
     "foxloop_trio.planners",
     "foxloop_trio.prompt",
+    "foxloop_trio.reports",
     "foxloop_trio.testing",
     "foxloop_trio.tools",
     "foxloop_trio.trail",

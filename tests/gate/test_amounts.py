@@ -16,6 +16,27 @@ class Spec:
     amount: Any = None
 
 
+class Sly(int):
+    """Equal to everything, and written as another number."""
+
+    __hash__ = int.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __format__(self, spec: str) -> str:
+        return "0"
+
+
+class Loud(str):
+    """A text that cannot even be shown."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
 def _buy(amount: Any = None, cents: Any = 1250) -> Action:
     return Action(tool="buy", args={"cents": cents}, domain="shop.local", scope="pay", amount=amount)
 
@@ -67,7 +88,11 @@ async def test_an_amount_for_a_tool_without_one_is_wrong(setup: Any) -> None:
         {"value": 1250},
         {"value": 1250, "currency": "EUR", "note": ""},
         [1250, "EUR"],
+        {"value": Sly(1), "currency": "EUR"},
+        Money(value=Sly(1), currency="EUR"),
+        {"value": 1250, "currency": Loud("EURO")},
     ],
+    ids=type,
 )
 async def test_an_amount_that_is_not_money_is_bad(setup: Any, claimed: Any) -> None:
     """SP-04: whole minor units and three letters, exactly these two fields."""
@@ -93,6 +118,7 @@ def _raises(args: dict[str, Any]) -> Money:
         lambda args: {"value": "1250", "currency": "EUR"},
         lambda args: _async_money(args),
         lambda args: args["missing"],
+        lambda args: Money(value=Sly(1250), currency="EUR"),
     ],
 )
 async def test_an_amount_function_that_fails_denies(setup: Any, amount: Any) -> None:

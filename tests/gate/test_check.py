@@ -234,6 +234,15 @@ def _cycle() -> list[Any]:
     return cycle
 
 
+class Loud(str):
+    """A text whose repr is code of somebody else."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
 GOOD: dict[str, Any] = {"tool": "save", "args": {"text": "a"}, "domain": "notes.local", "scope": "fill"}
 
 
@@ -285,7 +294,10 @@ GOOD: dict[str, Any] = {"tool": "save", "args": {"text": "a"}, "domain": "notes.
         Action(**GOOD | {"tool": object()}),
         Action(**GOOD | {"domain": object()}),
         Action(**GOOD | {"scope": object()}),
+        GOOD | {"domain": Loud("notes.local")},
+        Action(**GOOD | {"domain": Loud("notes.local")}),
     ],
+    ids=type,
 )
 async def test_a_malformed_action_is_denied_and_never_raised(setup: Any, action: Any) -> None:
     """GR-04, GR-06, CJ: bad-action, in check and at redeem, where it also spends the token; the well-formed twin passes."""

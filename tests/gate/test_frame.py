@@ -13,7 +13,7 @@ import trio.testing
 from foxloop_trio.errors import GateError
 from foxloop_trio.gate import HOOK_TIMEOUT, LOCK_TIMEOUT, STORE_TIMEOUT, DecisionEvent, MemoryGateStore
 
-POINTS = ["open", "time", "grants", "requests", "save"]
+POINTS = ["open", "time", "rules", "grants", "requests", "save"]
 
 
 class TroubledStore:
@@ -43,6 +43,7 @@ class _TroubledTransaction:
         self.grants = _TroubledRows(store, tx.grants, "grants")
         self.requests = _TroubledRows(store, tx.requests, "requests")
         self.spends = tx.spends
+        self.rules = _TroubledRows(store, tx.rules, "rules")
 
     async def time(self) -> Any:
         await self._store.at("time")
@@ -90,7 +91,7 @@ async def _state(s: Any) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("point", POINTS)
 async def test_a_store_that_raises_denies_and_changes_nothing(troubled: Any, point: str) -> None:
-    """GR-13, GB-G15: storage-error or bad-state at every point; afterwards everything works as if nothing had been tried."""
+    """GR-13, UR-13, GB-G15: storage-error or bad-state at every point; afterwards everything works as if nothing had been tried."""
     s = troubled
     before = await _state(s)
     s.wall.at += 1
@@ -99,8 +100,9 @@ async def test_a_store_that_raises_denies_and_changes_nothing(troubled: Any, poi
         assert (await s.gate.check(s.save())).reason == "storage-error"
     assert (await s.gate.check(s.send("new"))).reason == "storage-error"
     assert (await s.gate.redeem(s.token, s.send("approved"))).reason == "storage-error"
+    host_calls = {"grants": lambda: s.host.add_grant(scope="read", domains=["a.b"]), "rules": s.host.rules}
     with pytest.raises(GateError) as caught:
-        await s.host.approve(s.asked.request_id) if point != "grants" else await s.host.add_grant(scope="read", domains=["a.b"])
+        await host_calls.get(point, lambda: s.host.approve(s.asked.request_id))()
     assert caught.value.code == "bad-state"
     assert isinstance(caught.value.__cause__, OSError)
     s.store.point = None
@@ -431,3 +433,16 @@ async def test_both_methods_are_checkpoints(setup: Any) -> None:
     for call in (s.gate.check(s.save()), s.gate.check(None), s.gate.redeem("x", s.save())):
         with trio.testing.assert_checkpoints():
             await call
+
+
+@pytest.mark.parametrize("hook", [None, lambda event: None])
+async def test_a_call_from_inside_a_transaction_of_the_same_task_is_denied_and_not_raised(setup: Any, hook: Any) -> None:
+    """GB-G16: it would wait for itself; the host reads why."""
+    s = setup(on_decision=hook)
+    await s.host.add_grant(scope="fill", domains=["notes.local"])
+    async with s.store.transaction():
+        assert (await s.gate.check(s.save())).reason == "storage-error"
+        with pytest.raises(GateError, match="wait for itself") as caught:
+            await s.host.grants()
+    assert caught.value.code == "bad-state"
+    assert (await s.gate.check(s.save())).decision == "allow"

@@ -23,7 +23,7 @@ def _request(name: str) -> ApprovalRow:
 
 
 def _spend(name: str) -> SpendRow:
-    return SpendRow(id=name, grant_id="g", amount=Money(value=1, currency="EUR"), at=1.0)
+    return SpendRow(id=name, grant_id="g", amount=Money(value=1, currency="EUR"), host="a.local", at=1.0, day=0)
 
 
 async def test_a_transaction_sees_its_own_writes_and_saves_them_together() -> None:
@@ -37,7 +37,7 @@ async def test_a_transaction_sees_its_own_writes_and_saves_them_together() -> No
         await tx.spends.put(_spend("s"))
         await tx.set_time(5.0)
         assert await tx.grants.get("2") == _grant("2")
-        assert [row.id for row in await tx.grants.covering("fill", "a.local")] == ["1", "2"]
+        assert [row.id for row in await tx.grants.covering("fill", ["a.local"])] == ["1", "2"]
         assert await tx.time() == 5.0
     async with store.transaction() as tx:
         assert [row.id for row in await tx.grants.all()] == ["1", "2"]
@@ -68,7 +68,7 @@ async def test_a_transaction_that_is_left_by_an_exception_saves_nothing(end: str
             pass
     async with store.transaction() as tx:
         assert list(await tx.grants.all()) == [_grant("1")]
-        assert [row.id for row in await tx.grants.covering("fill", "a.local")] == ["1"]
+        assert [row.id for row in await tx.grants.covering("fill", ["a.local"])] == ["1"]
         assert list(await tx.requests.all()) == []
         assert await tx.time() is None
 
@@ -87,7 +87,7 @@ async def test_a_replaced_row_keeps_its_place_and_a_deleted_one_is_gone() -> Non
         assert [row.id for row in await tx.grants.all()] == ["a", "c"]
     async with store.transaction() as tx:
         assert [(row.id, row.uses) for row in await tx.grants.all()] == [("a", 1), ("c", 0)]
-        assert [row.id for row in await tx.grants.covering("fill", "a.local")] == ["a", "c"]
+        assert [row.id for row in await tx.grants.covering("fill", ["a.local"])] == ["a", "c"]
 
 
 async def test_grants_are_found_by_scope_and_domain() -> None:
@@ -103,7 +103,7 @@ async def test_grants_are_found_by_scope_and_domain() -> None:
             await tx.grants.put(row)
 
     async def names(tx: Any, scope: Any, domain: str) -> list[str]:
-        return [row.id for row in await tx.grants.covering(scope, domain)]
+        return [row.id for row in await tx.grants.covering(scope, [domain])]
 
     async with store.transaction() as tx:
         assert await names(tx, "fill", "b.local") == ["1", "3"]

@@ -5,6 +5,7 @@ Rules of this module: real clock, every wait bounded by `fail_after`, and the an
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
 import pty
@@ -22,9 +23,10 @@ import trio
 import trio.testing
 
 from foxloop_trio.actions import Action, ApprovalRequest, Money
+from foxloop_trio.canonical import canonical_json
 from foxloop_trio.gate import ApprovalRow, terminal_approver
-from foxloop_trio.gate._display import money_words, question, visible
-from foxloop_trio.gate._terminal import MAX_ANSWER
+from foxloop_trio.gate._console import MAX_ANSWER, note
+from foxloop_trio.gate._display import MAX_SHOWN, money_words, question, visible
 
 PROMPT = b"Allow this? [y/N] "
 
@@ -128,7 +130,7 @@ async def test_the_question_shows_the_exact_action_and_the_plain_words(s: Any, t
         "  host    notes.local\n",
         "  scope   submit: sends something to the site\n",
         "  detail  Sends the note.\n        | To everybody.\n",
-        "  expires in 600 s\n",
+        "  expires in 100 s\n",
         "Not approved.",
     ):
         assert words in shown
@@ -241,6 +243,114 @@ async def test_a_cancel_gets_through_at_once_and_the_request_waits_on(s: Any, te
     assert await _answer(s, terminal, b"y\n", request) is not None
 
 
+def _modes(terminal: Terminal) -> Any:
+    """The modes of the terminal and the flags of the descriptors, all of which others share."""
+    fds = terminal.stdin.fileno(), terminal.stdout.fileno()
+    return [termios.tcgetattr(fd) for fd in fds], [fcntl.fcntl(fd, fcntl.F_GETFL) for fd in fds]
+
+
+@pytest.mark.parametrize("end", ["yes", "no", "cancel", "expiry"])
+async def test_the_terminal_is_left_as_it_was(s: Any, terminal: Terminal, end: str) -> None:
+    """Its modes, the flags of the descriptors, how many of them are open, and no half answer for whoever reads next."""
+    before, opened = _modes(terminal), set(os.listdir("/proc/self/fd"))
+    approve = terminal_approver(s.host, stdin=terminal.stdin, stdout=terminal.stdout, wall_clock=s.wall)
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(approve, await _request(s, lives=0.2 if end == "expiry" else 100.0))
+            await terminal.read_until(PROMPT)
+            during = _modes(terminal)
+            terminal.type({"yes": b"y\n", "no": b"n\n"}.get(end, b"y"))
+            if end == "cancel":
+                nursery.cancel_scope.cancel()
+    assert during == before
+    assert _modes(terminal) == before
+    assert len(set(os.listdir("/proc/self/fd")) - opened) <= 1, "but for the folder that is being listed"
+    tty.setraw(terminal.stdin.fileno(), termios.TCSANOW)  # in which half a line can be read
+    os.set_blocking(terminal.stdin.fileno(), False)
+    assert terminal.stdin.read(10) is None
+
+
+async def test_an_unanswered_prompt_gets_its_line_end(s: Any, terminal: Terminal) -> None:
+    """What is printed next does not stand behind the question."""
+    approve = terminal_approver(s.host, stdin=terminal.stdin, stdout=terminal.stdout, wall_clock=s.wall)
+    with trio.fail_after(5):
+        assert await approve(await _request(s, lives=0.1)) is None
+        await terminal.read_until(PROMPT + b"\r\nNot approved.\r\n")
+
+
+@pytest.mark.parametrize("end", ["cancel", "expiry"])
+async def test_a_terminal_that_was_stopped_by_control_s_holds_nothing_up(s: Any, terminal: Terminal, end: str) -> None:
+    """The question cannot be written, so nobody can have read it."""
+    termios.tcflow(terminal.stdout.fileno(), termios.TCOOFF)
+    approve = terminal_approver(s.host, stdin=terminal.stdin, stdout=terminal.stdout, wall_clock=s.wall)
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(approve, await _request(s, lives=0.2 if end == "expiry" else 100.0))
+            await trio.testing.wait_all_tasks_blocked()
+            if end == "cancel":
+                nursery.cancel_scope.cancel()
+    termios.tcflow(terminal.stdout.fileno(), termios.TCOON)
+    assert len(await s.host.pending()) == (1 if end == "cancel" else 0)
+
+
+@pytest.mark.parametrize("seen_on", ["stdout", "stderr", "nowhere"])
+async def test_the_question_goes_where_it_can_be_seen(s: Any, terminal: Terminal, monkeypatch: Any, seen_on: str) -> None:
+    """Not into a file that standard output was sent to; with no screen at all the answer is no, though the keyboard is there."""
+    files = {"stdout": io.StringIO(), "stderr": io.StringIO()}
+    monkeypatch.setattr(sys, "stdout", files["stdout"])
+    monkeypatch.setattr(sys, "stderr", files["stderr"])
+    if seen_on != "nowhere":
+        monkeypatch.setattr(sys, seen_on, terminal.stdout)
+    approve = terminal_approver(s.host, stdin=terminal.stdin, wall_clock=s.wall)
+    answers: list[str | None] = []
+    request = await _request(s)
+
+    async def ask() -> None:
+        answers.append(await approve(request))
+
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            if seen_on != "nowhere":
+                await terminal.read_until(PROMPT)
+                terminal.type(b"y\n")
+    assert (answers[0] is not None) is (seen_on != "nowhere")
+    assert ("no terminal" in files["stderr"].getvalue()) is (seen_on == "nowhere")
+
+
+async def test_a_long_action_is_shown_in_part_and_all_of_it_on_request(s: Any, terminal: Terminal) -> None:
+    """The part says how much is missing; `a` shows every character, and then the answer counts."""
+    words = [f"word{number}" for number in range(2000)]
+    request = await _request(s, s.send(" ".join(words)))
+    prompt = b"Allow this? [y/N, a to see all of it] "
+    approve = terminal_approver(s.host, stdin=terminal.stdin, stdout=terminal.stdout, wall_clock=s.wall)
+    answers: list[str | None] = []
+
+    async def ask() -> None:
+        answers.append(await approve(request))
+
+    with trio.fail_after(5):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            await terminal.read_until(prompt)
+            length = len(" ".join(words))
+            assert f"of {length:,} characters are not shown here".encode() in terminal.seen
+            assert b"word1000" not in terminal.seen
+            assert len(terminal.seen) < 2 * MAX_SHOWN
+            terminal.seen = b""
+            terminal.type(b"a\n")
+            await terminal.read_until(prompt)
+            [row] = await s.host.pending()
+            assert row.text.encode() in terminal.seen
+            terminal.type(b"y\n")
+    assert answers[0] is not None
+
+
+async def test_there_is_nothing_more_to_see_of_a_short_action(s: Any, terminal: Terminal) -> None:
+    """`a` is a no like any other word, since it was not offered."""
+    assert await _answer(s, terminal, b"a\n") is None
+
+
 async def test_questions_are_put_one_at_a_time(s: Any, terminal: Terminal) -> None:
     """Two runs on one terminal: each answer goes to the question that it follows."""
     approve = terminal_approver(s.host, stdin=terminal.stdin, stdout=terminal.stdout, wall_clock=s.wall)
@@ -268,6 +378,8 @@ async def test_questions_are_put_one_at_a_time(s: Any, terminal: Terminal) -> No
 
 
 _ASKING = """
+import os
+os.close(os.open(os.ttyname(0), os.O_RDWR))  # a session without a terminal gets this one, as a login does
 import trio
 from foxloop_trio.actions import Action, ApprovalRequest
 from foxloop_trio.gate import create_gate, terminal_approver
@@ -287,19 +399,23 @@ except KeyboardInterrupt:
 """
 
 
-async def test_control_c_ends_a_waiting_question_at_once() -> None:
-    """A whole program on a pseudo-terminal, interrupted while it asks."""
+@pytest.mark.parametrize("how", ["signal", "key"])
+async def test_control_c_ends_a_waiting_question_at_once(how: str) -> None:
+    """A whole program on a pseudo-terminal, interrupted while it asks, by a signal or by the key."""
     human, program = pty.openpty()
     terminal = Terminal(human, None, None)
+    before = termios.tcgetattr(human)
     with trio.fail_after(20):
         process = await trio.lowlevel.open_process(
             [sys.executable, "-c", _ASKING], stdin=program, stdout=program, stderr=subprocess.STDOUT, start_new_session=True
         )
-        os.close(program)
         try:
             await terminal.read_until(PROMPT)
             interrupted = trio.current_time()
-            process.send_signal(signal.SIGINT)
+            if how == "signal":
+                process.send_signal(signal.SIGINT)
+            else:
+                terminal.type(b"y\x03")
             await terminal.read_until(b"interrupted")
             assert await process.wait() == 0
             assert trio.current_time() - interrupted < 5.0
@@ -307,6 +423,8 @@ async def test_control_c_ends_a_waiting_question_at_once() -> None:
             with trio.CancelScope(shield=True):
                 process.kill()
                 await process.wait()
+    assert termios.tcgetattr(human) == before
+    os.close(program)
     os.close(human)
 
 
@@ -335,23 +453,56 @@ def test_what_does_not_show_as_itself_is_escaped(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
+def _shown(text: str, detail: str | None = None) -> str:
+    row = ApprovalRow(id="r", grant_id="g", text=text, digest="d", created_at=0.0, expires_at=9.0)
+    return question(row, seconds_left=8.9, detail=detail)
+
+
+def test_what_stands_for_a_missing_part_cannot_be_written_by_a_value() -> None:
+    """It stands outside of the quotes, and a quote inside a value is escaped."""
+    faked = "x" * 100 + '"<5 of 9 characters are not shown here>"' + "\u202e" * 3000 + "the end"
+    text = canonical_json({"args": {"a": faked, "b": "short"}, "domain": "a.local", "scope": "read", "tool": "look"})
+    shown = _shown(text)
+    assert '"<5 of' not in shown.replace('\\"<5 of', "")
+    assert f'"<{len(faked) - 160:,} of {len(faked):,} characters are not shown here>"' in shown
+    assert 'the end"' in shown
+    assert '"b":"short"' in shown
+    assert "shortened" in shown
+
+
+@pytest.mark.parametrize("kind", ["keys", "items", "depth", "long keys", "escapes", "surrogates"])
+def test_no_action_fills_more_than_a_screen_or_two(kind: str) -> None:
+    """Many small values are cut in the middle; host and prompt stand last whatever there is."""
+    args: Any = {
+        "keys": {f"key{number}": number for number in range(4000)},
+        "items": {"list": list(range(9000))},
+        "depth": {"list": [[[[["x" * 150] * 9] * 9] * 3]]},
+        "long keys": {"k" * 9000: 1, "l" * 9000: 2},
+        "escapes": {"a": "\u202e\x00" * 5000},
+        "surrogates": {"a": "\ud83d\U0001f600" * 3000},
+    }[kind]
+    shown = _shown(canonical_json({"args": args, "domain": "a.local", "scope": "read", "tool": "look"}), detail="words\n" * 5000)
+    assert len(shown) < MAX_SHOWN + 2500
+    assert "characters are not shown here" in shown
+    assert "detail is shortened here: it has 30,000 characters" in shown
+    lines = shown.splitlines()
+    assert lines[-5:-1] == ["  tool    look", "  host    a.local", "  scope   read: looks, and changes nothing", "  expires in 8 s"]
+
+
 def test_a_page_cannot_write_lines_of_the_question() -> None:
     """A line break in the tool's detail is indented and marked; one in the JSON is escaped by JSON itself."""
     text = '{"args":{},"domain":"a.local","scope":"read","tool":"look"}'
-    row = ApprovalRow(id="r", grant_id="g", text=text, digest="d", created_at=0.0, expires_at=9.0)
-    shown = question(row, seconds_left=8.9, detail="fine\n  host    good.local\u2028x\x1b[1A")
+    shown = _shown(text, detail="fine\n  host    good.local\u2028x\x1b[1A")
     assert "\n  host    good.local" not in shown
     assert "        |   host    good.local\n        | x\\u001b[1A" in shown
     assert "expires in 8 s" in shown
 
 
-def test_a_terminal_that_cannot_show_a_letter_gets_an_escape(terminal: Terminal) -> None:
+def test_a_terminal_that_cannot_show_a_letter_gets_an_escape() -> None:
     """No encoding error in the middle of a question."""
-    from foxloop_trio.gate._terminal import _write
-
     raw = io.BytesIO()
     out = io.TextIOWrapper(raw, encoding="ascii")
-    _write(out, "Gr\u00fc\u00dfe")
+    note(out, "Gr\u00fc\u00dfe")
     assert raw.getvalue() == b"Gr\\xfc\\xdfe"
 
 

@@ -284,7 +284,7 @@ async def test_a_gate_with_no_grants_lets_nothing_reach_the_page(autojump_clock:
 
 
 def test_one_module_alone_speaks_of_acting_to_the_page() -> None:
-    """B53: a static check. Of the browser part, the one place that asks for an act is the one that compares the permit."""
+    """B53: a static check. Of the browser part, one place asks for an act, which compares the permit; another refuses to."""
     folder = Path(foxloop_trio.__file__).parent / "browser"
     speaking = [
         path.name
@@ -292,8 +292,10 @@ def test_one_module_alone_speaks_of_acting_to_the_page() -> None:
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and node.value == "page.act"
     ]
-    assert len(speaking) == 1
-    assert "permit" in (folder / speaking[0]).read_text()
+    assert len(speaking) == 2
+    assert 'if method.startswith("page.act"):\n            raise UsageError' in (folder / "_session.py").read_text()
+    (asking,) = [name for name in speaking if name != "_session.py"]
+    assert "permit" in (folder / asking).read_text()
 
 
 async def test_a_pending_question_is_listed_with_its_true_time_and_remaining_life(autojump_clock: Any, world: Any) -> None:

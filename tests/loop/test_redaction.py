@@ -594,6 +594,7 @@ async def test_the_goal_is_on_record_by_its_length_only_when_a_tool_hides_someth
     start = bench.sink.data("loop.start")[0]
     assert start["goal"] == (f"[withheld: {len(goal)} characters]" if hides else goal)
     assert "goal_digest" not in start  # a short secret in a known sentence could be guessed from it
+    assert all(("sha256" in note) is not hides for note in bench.sink.data("loop.observation"))  # and from this one
     assert (leaks(bench, events) == []) is hides
     assert CANARY in bench.planner.seen[0][1]["content"]
 

@@ -14,7 +14,7 @@ from trio.testing import MockClock
 from foxloop_trio.actions import Action, Permit
 from foxloop_trio.browser import ActResult, BrowserSession, Tab
 from foxloop_trio.browser._tools_pin import make_pin
-from foxloop_trio.channel import accept_hello, open_session
+from foxloop_trio.channel import RemoteCallError, accept_hello, open_session
 from foxloop_trio.errors import BrowserError, BusyError, RemoteProtocolError, UsageError
 from foxloop_trio.gate import create_gate
 from foxloop_trio.testing import FakeAct, FakeBrowser, PageData, memory_channel_pair, seeded_ids
@@ -539,8 +539,8 @@ async def test_a_restarted_background_page_refuses_what_was_meant_for_the_one_be
             assert (await act(same, "Plain", "click")).ok
             params = {**browser.params[browser.asked.index("page.act")], "incarnation": before, "call": "0f" * 16}
             del params["deadline_ms"]
-            with pytest.raises(BrowserError) as caught:
-                await again.call("page.act", params, timeout=1)
+            with pytest.raises(RemoteCallError) as caught:
+                await again.channel.call("page.act", params, timeout=1)
             assert caught.value.code == "other-incarnation"
         assert tab.id == same.id
     assert len(browser.acts) == 1
@@ -556,7 +556,7 @@ async def test_the_same_call_runs_once(virtual_time: MockClock) -> None:
         del params["deadline_ms"]
         params["call"] = "0f" * 16
         for _ in range(2):
-            assert (await session.call("page.act", params, timeout=1))["ok"] is True
+            assert (await session.channel.call("page.act", params, timeout=1))["ok"] is True
     assert len(browser.acts) == 2
 
 

@@ -68,8 +68,8 @@ def path(tmp_path: Path) -> Path:
 def open_over() -> Callable[..., Any]:
     """`async with open_over(path, key, files) as trail`: a file trail over a file layer of the test's."""
 
-    def opened(path: Path, key: TrailKey, files: FileSystem) -> Any:
-        return _open_trail(os.fspath(path), key, Drafter(now=Clock()), files)
+    def opened(path: Path, key: TrailKey, files: FileSystem, **options: Any) -> Any:
+        return _open_trail(os.fspath(path), key, Drafter(now=Clock()), files, **options)
 
     return opened
 

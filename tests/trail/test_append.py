@@ -50,7 +50,7 @@ class Bench:
 def bench(request: pytest.FixtureRequest, path: Path, key: TrailKey, clock: Any) -> Any:
     @asynccontextmanager
     async def opened(**options: Any) -> AsyncIterator[Bench]:
-        options = {"key": key, "now": clock, **options}
+        options = {"key": key, "now": clock, "blobs_over": None, **options}
         if request.param == "memory":
             yield Bench(MemoryTrail(**options), None)
         else:
@@ -84,6 +84,19 @@ async def test_both_trails_are_what_the_loop_calls_a_sink(bench: Any) -> None:
     async with bench() as b:
         assert isinstance(b.trail, TrailSink)
         assert (await b.trail.append(actor="a", kind="k")).data is None
+
+
+async def test_a_trail_in_memory_takes_entries_without_waiting(key: TrailKey) -> None:
+    """`append_nowait` is `append` without its checkpoint, and may be mixed with it."""
+    trail = MemoryTrail(key=key)
+    with trio.testing.assert_no_checkpoints():
+        first = trail.append_nowait(actor="a", kind="k", data=[1])
+    with trio.testing.assert_checkpoints():
+        second = await trail.append(actor="a", kind="k", data=[2])
+    with pytest.raises(InvalidEntryError):
+        trail.append_nowait(actor="", kind="k")
+    assert trail.entries() == [first, second]
+    assert verify_entries(trail.entries(), key=key)
 
 
 async def test_an_entry_reads_as_attributes_and_as_the_object_it_is(bench: Any) -> None:
@@ -181,13 +194,16 @@ async def test_changing_the_objects_afterwards_changes_nothing(bench: Any) -> No
 
 async def test_data_is_frozen_when_append_is_called_not_when_its_turn_comes(bench: Any) -> None:
     """A change made while the append waits in the queue does not show."""
-    async with bench() as b, trio.open_nursery() as nursery:
+    async with bench() as b:
         data = {"n": 1}
-        async with b.trail._turn:
-            nursery.start_soon(lambda: b.trail.append(actor="a", kind="k", data=data))
-            await trio.testing.wait_all_tasks_blocked()
+
+        async def change() -> None:
             data["n"] = 2
-        await b.trail.append(actor="a", kind="last")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(change)
+            await b.trail.append(actor="a", kind="k", data=data)
+        assert data == {"n": 2}
         assert b.entries()[0].data == {"n": 1}
 
 
@@ -262,10 +278,9 @@ async def test_a_failed_append_does_not_hold_up_the_next(bench: Any, clock: Any)
             except TrailError as error:
                 outcomes.append(error.code)
 
-        async with trio.open_nursery() as nursery, b.trail._turn:
+        async with trio.open_nursery() as nursery:
             for data in ({1}, "x" * 1_048_500, 1, 2):
                 nursery.start_soon(one, data)
-            await trio.testing.wait_all_tasks_blocked()
         assert sorted(outcomes) == ["entry-too-large", "invalid-entry", "ok", "ok"]
         assert b.verified().count == 2
 

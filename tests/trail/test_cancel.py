@@ -14,7 +14,7 @@ import trio
 import trio.testing
 
 from foxloop_trio.trail import MemoryTrail, TrailError, TrailKey, open_trail, read_trail, verify_entries, verify_trail
-from foxloop_trio.trail._file import FileSystem
+from foxloop_trio.trail._file import Addition, FileSystem
 
 
 class CancelAtStep(trio.abc.Instrument):
@@ -86,8 +86,7 @@ class Abandoning:
 
     async def append(self, *, actor: str, kind: str, data: Any) -> Any:
         draft = self._trail._drafter.draft(actor, kind, data)
-        async with self._trail._turn:
-            return await trio.to_thread.run_sync(self._trail._file.append, draft, 1, abandon_on_cancel=True)
+        return await trio.to_thread.run_sync(self._trail._file.add, [Addition(draft, 1, {})], abandon_on_cancel=True)
 
 
 def maker(kind: str, tmp_path: Path, key: TrailKey, wrap: Any = lambda trail: trail) -> Any:
@@ -108,7 +107,7 @@ def maker(kind: str, tmp_path: Path, key: TrailKey, wrap: Any = lambda trail: tr
     return make
 
 
-@pytest.mark.parametrize(("kind", "least"), [("memory", 4), ("file", 7)])
+@pytest.mark.parametrize(("kind", "least"), [("memory", 4), ("file", 4)])
 async def test_an_append_cancelled_at_any_step_is_there_or_raised(kind: str, least: int, tmp_path: Path, key: TrailKey) -> None:
     """T22: acknowledged and written are the same, the chain verifies, and it can be continued."""
     with trio.fail_after(60):
@@ -129,6 +128,7 @@ class Held(FileSystem):
     """Writes wait until they are let go, half of the line already written."""
 
     def __init__(self) -> None:
+        self.token = trio.lowlevel.current_trio_token()
         self.begun = trio.Event()
         self.let_go = threading.Event()
         self.hold = True
@@ -138,7 +138,7 @@ class Held(FileSystem):
             return os.write(fd, data)
         half = len(data) // 2
         os.write(fd, data[:half])
-        trio.from_thread.run_sync(self.begun.set)
+        self.token.run_sync_soon(self.begun.set)
         assert self.let_go.wait(30)
         return half + os.write(fd, data[half:])
 
@@ -224,5 +224,9 @@ async def test_appends_stand_still_on_an_unbroken_chain_when_a_run_is_cancelled(
                 nursery.start_soon(endless, trail, base)
             await enough.wait()
             nursery.cancel_scope.cancel()
-    assert [entry.data for entry in read_trail(path)] == acknowledged
+    there = [entry.data for entry in read_trail(path)]
+    assert sorted(there) == sorted(acknowledged)  # those of one sync are told at once, in any order
+    for base in range(0, 8000, 1000):
+        mine = [n for n in there if base <= n < base + 1000]
+        assert mine == list(range(base, base + len(mine)))
     assert verify_trail(path, key=key).ok

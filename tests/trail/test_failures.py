@@ -80,7 +80,7 @@ async def test_a_failed_or_short_write_is_undone_and_the_trail_goes_on(
         if fault is not None:
             files.faults["write"] = fault
         for _ in range(2):
-            with pytest.raises(StoreError, match="not written") as caught:
+            with pytest.raises(StoreError, match="nothing was written") as caught:
                 await fill(trail, 1)
             assert str(path) in str(caught.value)
             assert path.read_bytes() == before

@@ -112,7 +112,7 @@ async def test_an_existing_file_is_continued(path: Path, key: TrailKey, clock: A
 async def test_the_last_entry_is_found_whatever_its_size(size: int, path: Path, key: TrailKey, fill: Any) -> None:
     """T37: read from the end in steps of 64 KiB; entries around and above a step work, first in the file or not."""
     for count in range(3):
-        async with open_trail(path, key=key) as trail:
+        async with open_trail(path, key=key, blobs_over=None) as trail:
             entry = await trail.append(actor="a", kind="k", data="x" * size)
         assert entry.seq == count
     assert verify_trail(path, key=key) == Verified(count=3, head=entry.hash)
@@ -205,6 +205,24 @@ async def test_a_path_that_cannot_be_a_trail_is_refused_and_named(tmp_path: Path
                 assert str(name) in str(caught.value)
     assert (tmp_path / "real").read_bytes() == b""
     assert not (tmp_path / "nowhere").exists()
+
+
+async def test_a_link_is_followed_when_that_is_asked_for(tmp_path: Path, key: TrailKey, fill: Any) -> None:
+    """T41, `follow=True`: the file it leads to is made and locked, whatever becomes of the link."""
+    link = tmp_path / "link"
+    link.symlink_to("real")
+    async with open_trail(link, key=key, follow=True) as trail, open_trail(tmp_path / "real", key=key) as other:
+        await fill(trail, 1)
+        await fill(other, 1)
+        await fill(trail, 1)
+        assert verify_trail(tmp_path / "real", key=key).ok
+        assert sorted(name.name for name in tmp_path.iterdir()) == ["link", "real", "real.lock"]
+        link.unlink()
+        link.symlink_to("elsewhere")
+        await fill(trail, 1)
+        assert trail.path == str(tmp_path / "real")
+    assert verify_trail(tmp_path / "real", key=key).ok
+    assert not (tmp_path / "elsewhere").exists()
 
 
 WITHOUT_RIGHTS = """

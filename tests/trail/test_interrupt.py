@@ -51,7 +51,7 @@ def test_an_append_in_memory_is_not_torn_by_control_c(monkeypatch: Any, key: Tra
     if where == "clock":
         now = interrupted(now)
     else:
-        monkeypatch.setattr(memory, "sealed_entry", interrupted(memory.sealed_entry))
+        monkeypatch.setattr(memory.Entry, "of", interrupted(memory.Entry.of))
 
     async def main() -> int:
         trail = MemoryTrail(key=key, now=now)
@@ -64,7 +64,7 @@ def test_an_append_in_memory_is_not_torn_by_control_c(monkeypatch: Any, key: Tra
 
 def test_an_append_to_a_file_is_not_torn_by_control_c(monkeypatch: Any, path: Path, key: TrailKey) -> None:
     """T22, T40: the same, with the write in its thread."""
-    monkeypatch.setattr(file_trail, "sealed_entry", interrupted(file_trail.sealed_entry))
+    monkeypatch.setattr(file_trail.Entry, "of", interrupted(file_trail.Entry.of))
 
     async def main() -> None:
         with trio.fail_after(5):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -109,3 +110,42 @@ def test_keys_and_numbers_of_the_third_entry_are_in_the_published_form() -> None
         text.index(f'"{name}":') for name in D2
     )
     assert '"n":[0.1,1e+21,1e-7,0,5]' in text
+
+
+def published_lines() -> list[dict[str, Any]]:
+    """The published entries as their writer has them, put together here and not by us."""
+    lines: list[dict[str, Any]] = []
+    for seq, (seconds, kind, data, digest, mac) in enumerate(ENTRIES):
+        prev = lines[-1]["hash"] if lines else GENESIS
+        lines.append({"seq": seq, "ts": round(seconds * 1000), "actor": "agent", "kind": kind, "data": data})
+        lines[-1].update({"prev": prev, "hash": digest, "mac": mac})
+    return lines
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+async def test_a_file_of_the_other_writer_verifies_and_is_continued_here(ascii_only: bool, path: Path, key: TrailKey) -> None:
+    """Section 13 the other way round: their text, in either spelling, is read, verified, imported and appended to."""
+    text = "".join(json.dumps(line, ensure_ascii=ascii_only, separators=(",", ":")) + "\n" for line in published_lines())
+    path.write_text(text, encoding="utf-8", newline="")
+    for checkpoint in (None, *CHECKPOINTS):
+        assert verify_trail(path, key=key, checkpoint=checkpoint) == Verified(count=3, head=ENTRIES[2][3])
+    assert [entry.to_json() for entry in read_trail(path)] == published_lines()
+    imported = MemoryTrail(key=key)
+    assert await imported.import_jsonl(text) == 3
+
+    async with open_trail(path, key=key, now=lambda: 2.0) as trail:
+        entry = await trail.append(actor="agent", kind="next")
+        assert (entry.seq, entry.prev) == (3, ENTRIES[2][3])
+    assert verify_trail(path, key=key, checkpoint=CHECKPOINTS[0]).ok
+
+
+async def test_our_checkpoints_have_the_published_macs(key: TrailKey, clock: Any) -> None:
+    """T60: both of them, made by us at their times."""
+    trail = MemoryTrail(key=key, now=clock)
+    clock.seconds = 0.0
+    assert await trail.checkpoint() == CHECKPOINTS[1]
+    for seconds, kind, data, _, _ in ENTRIES:
+        clock.seconds = seconds
+        await trail.append(actor="agent", kind=kind, data=data)
+    clock.seconds = 2.0
+    assert await trail.checkpoint() == CHECKPOINTS[0]

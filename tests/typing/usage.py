@@ -41,7 +41,7 @@ from foxloop_trio import (
     tool,
 )
 from foxloop_trio.browser import browser_tools, launch_firefox
-from foxloop_trio.gate import terminal_approver
+from foxloop_trio.gate import Rule, callback_approver, terminal_approver
 from foxloop_trio.trail import Fault, MemoryTrail, Verified, open_trail, verify_trail
 
 
@@ -105,10 +105,17 @@ async def answer(messages: Any, tools: Any) -> ChatReply:
 async def main() -> None:
     gate, host = create_gate(tools=[save_note, buy])
     grant = await host.add_grant(scope="fill", domains=["notes.local"], max_uses=3)
+    euros = Money(value=10_00, currency="EUR")
+    paying = await host.add_grant(scope="pay", domains=["*.shop.example"], cap_per_act=euros, cap_per_site=euros, cap_per_day=euros)
+    assert_type(paying.cap_per_site, Money | None)
     assert_type(await host.revoke_grant(grant.id), bool)
 
     decision = await gate.check(Action(tool="save_note", args={"text": "x"}, domain="notes.local", scope="fill"))
     assert_type(decision, Allow | Ask | Deny)
+
+    rule = await host.add_rule(site="example.com", scope="submit", effect="deny")
+    assert_type(await host.remove_rule(rule.id), bool)
+    assert_type(await host.rules(), list[Rule])
 
     async def approve(request: ApprovalRequest) -> str | None:
         return await host.approve(request.request_id)
@@ -140,7 +147,7 @@ async def main() -> None:
                 planner=function_planner(answer),
                 gate=tab_gate,
                 tools=tools,
-                on_approval=terminal_approver(tab_host),
+                on_approval=terminal_approver(tab_host) if tab.active else callback_approver(tab_host, lambda request: False),
                 trail=MemoryTrail(),
             )
             assert_type(await tab_loop.complete("a goal", on_event=told), Outcome)

@@ -1,0 +1,75 @@
+"""Entries as they land, whoever writes them: for a screen beside a run, or a copy elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from typing import Any, Final
+
+import trio
+
+from ._codec import MAX_LINE_BYTES, entry_from_json, parse_line
+from ._errors import InvalidEntryError, StoreError, words_of
+from ._records import Entry
+
+__all__ = ["Follower"]
+
+LOOK_EVERY: Final = 0.05
+"""Seconds between two looks at a file that has not grown: a person sees no delay, and the cost is one `stat`."""
+
+STEP: Final = 256 * 1024
+"""Bytes read at a time."""
+
+
+class Follower:
+    """An async iterator over the entries of a file from number `from_seq` on, which waits for more at the end. It verifies nothing.
+
+    Raises InvalidEntryError for a line that is no entry, StoreError when the file cannot be read or became shorter.
+    """
+
+    def __init__(self, path: str, from_seq: int) -> None:
+        self._path = path
+        self._from_seq = from_seq
+        self._offset = 0
+        self._lines = 0
+        self._rest = b""
+        self._ready: deque[Entry] = deque()
+
+    def __aiter__(self) -> Follower:
+        return self
+
+    async def __anext__(self) -> Entry:
+        if self._ready:
+            await trio.lowlevel.checkpoint()
+        while not self._ready:
+            if not await trio.to_thread.run_sync(self._read_more):
+                await trio.sleep(LOOK_EVERY)
+        return self._ready.popleft()
+
+    def _read_more(self) -> bool:
+        """Read what is new; whether there was anything. What is behind the last line feed waits for its end."""
+        try:
+            with open(self._path, "rb", opener=_open_at_once) as file:
+                size = os.fstat(file.fileno()).st_size
+                if size < self._offset:
+                    raise StoreError(f"{self._path}: the file became shorter while it was followed")
+                file.seek(self._offset)
+                new = file.read(STEP)
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError) as fault:
+            raise StoreError(f"{self._path}: cannot be read ({words_of(fault)})") from fault
+        self._offset += len(new)
+        *lines, self._rest = (self._rest + new).split(b"\n")
+        for line in lines:
+            self._lines += 1
+            entry = entry_from_json(parse_line(line, self._lines), self._lines)
+            if entry.seq >= self._from_seq:
+                self._ready.append(entry)
+        if len(self._rest) > MAX_LINE_BYTES:
+            raise InvalidEntryError(f"more than {MAX_LINE_BYTES} bytes; no entry is that long", line=self._lines + 1)
+        return bool(new)
+
+
+def _open_at_once(name: str, flags: int) -> Any:
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
