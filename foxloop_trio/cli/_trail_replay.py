@@ -42,7 +42,7 @@ def replay(file: Path, where: str, run_id: str | None, as_json: bool) -> int:
     from ._trail import Unjudged
 
     try:
-        entries = list(trail.read_trail(file))
+        entries = list(trail.read_trail(file, whole=True))
     except trail.TrailError as fault:
         raise Unjudged(str(fault)) from fault
     found = trio.run(lambda: trail.replay(entries, _maker(where), run=run_id))

@@ -47,7 +47,7 @@ def call(number: int, name: str, **args: str) -> ChatReply:
 
 
 def read_before(path: Path) -> list[Entry]:
-    return list(read_trail(path)) if path.exists() else []
+    return list(read_trail(path, whole=True)) if path.exists() else []
 
 
 async def main(port: int, token: str, origin: str, path: Path) -> None:
