@@ -173,7 +173,7 @@ class Loop:
     def resume(self, entries: Iterable[Any], *, run: str | None = None, goal: str | None = None) -> LoopRun:
         """A new run that goes on from a recorded one, after a crash, a stop or a spent budget: ``async with loop.resume(…)``.
 
-        `entries` are those of the trail (``read_trail(path, whole=True)``; verify the trail first), `run` the id of the run, or None
+        `entries` are those of the trail (``read_trail(path, whole=True)``; verify it first), `run` the id of the run, or None
         for the last one. History, counters, spending and both clocks are carried over. A call that had no result yet is never run
         again by itself: planner and host get a failed result ``in-doubt`` with what is known of its effect, and the same call is
         held back until a fresh look. A human's pending approval is void. `goal` is needed when the trail does not hold it, since
