@@ -63,8 +63,9 @@ def test_no_line_is_wider_than_the_terminal(entries: list[Entry], width: int) ->
         assert max(len(line) for line in printed(entries, index, width=width).splitlines()) <= width
 
 
-def test_colours_come_only_where_they_are_wanted(entries: list[Entry]) -> None:
-    """A pipe gets plain text."""
+def test_colours_come_only_where_they_are_wanted(entries: list[Entry], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe gets plain text, and so does whoever set NO_COLOR."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
     assert "\x1b" not in printed(entries)
     assert "\x1b[1;32m✓ Done" in printed(entries, colour=True)
 
