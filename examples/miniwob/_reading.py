@@ -9,7 +9,7 @@ _STRING = r'"(?:[^"\\]|\\.)*"'
 _OPTION = re.compile(rf"({_STRING})(?:=({_STRING}))?")
 _LINE = re.compile(
     rf"\[(?P<id>\S+)\] (?P<role>[a-z-]+) (?P<label>{_STRING})(?: value=(?P<value>{_STRING}))?"
-    rf"(?: options=\[(?P<options>(?:{_STRING}|[^\]\"])*)\])?(?: \((?P<flags>[a-z, ]+)\))?"
+    rf"(?: options=\[(?P<options>(?:{_STRING}|[^\]\"])*)\])?(?: [a-z_]+=(?:{_STRING}|\[[^\]]*\]|\S+))*(?: \((?P<flags>[a-z, ]+)\))?"
 )
 
 

@@ -1,224 +1,217 @@
 """A page as text for a planner: title, address, the controls that matter most, and the lines that say something. Pure.
 
-Everything in the result is untrusted. Labels and values are quoted onto one line, so that no page can write a control line of
-its own; what is left out is counted.
+Everything in the result is untrusted. What a page wrote is quoted or prefixed, so that no page can write a line of its own; what is
+left out is counted, and each count says how to get the rest from the `snapshot` tool.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-import attrs
+from ._control_lines import FIELDS, Item, LineWriter, choose, items
+from ._focus import nearness, words_of, words_of_control
+from ._quoting import hidden_in, quote, quote_address, visible
+from ._snapshot import Frame, Snapshot
+from ._text_lines import Unit, text_units
 
-from ._snapshot import Control, Option, Snapshot
-
-__all__ = ["control_line", "page_text", "quote"]
+__all__ = ["MAX_CONTROLS", "page_text"]
 
 MAX_CONTROLS: Final = 40
-MAX_OPTIONS: Final = 30
-MAX_ADDRESS: Final = 300
-FOLD_FROM: Final = 5
-"""Links that make a run worth folding into one line."""
-SHORT: Final = 40
-"""Longest label of a link that is folded, and of a text line that is dropped when it repeats."""
-LINKS_PER_COST: Final = 4
-"""Folded links that cost as much as one control."""
-
-FIELDS: Final = frozenset({"textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "spinbutton"})
-
-# Zero-width characters, directional controls, word joiner, byte order mark, Mongolian vowel separator, tag characters.
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\u061c\u180e\ufeff\U000e0000-\U000e007f]")
-_SPACES = re.compile(r"\s+")  # of str, so NEL and the line and paragraph separators are among them
-_MARKER = re.compile(r"<(?=\s*/?\s*untrusted-data)", re.IGNORECASE)
-_UNPRINTABLE = re.compile("[\x7f-\x9f\ud800-\udfff]")
-_ROLE = re.compile(r"[a-z][a-z-]*\Z")
-
-_LINE_ENDS = re.compile("[\r\n\x85\u2028\u2029]")
-_OPENS = re.compile(r"<\s*untrusted-data\b", re.IGNORECASE)
-_CLOSES = re.compile(r"<\s*/\s*untrusted-data\b", re.IGNORECASE)
-_ALERT = re.compile(
-    r"\b(?:alert|declined|denied|errors?|failed|incorrect|invalid|must|not valid|please|required|warning|wrong)\b", re.IGNORECASE
-)
+FOCUS_CONTROLS: Final = 20
+FOCUS_LINES: Final = 10
+"""What is shown besides fields and what sends, when a focus is given."""
+MAX_UNREADABLE: Final = 5
+"""Frames that could not be read and are named; more are counted."""
+TEXT_SHARE: Final = 0.35
+"""Of a bounded text: what is kept for the page's words when there are many controls."""
+TAIL: Final = 400
+"""Characters that are kept free for counts and for what could not be read."""
 
 
-def page_text(snapshot: Snapshot, max_controls: int = MAX_CONTROLS) -> str:
-    """The page in lines: title, address, at most `max_controls` controls (a folded run of links costs a quarter of them), text."""
-    items = list(_items(snapshot.controls))
-    shown = _chosen(items, max_controls)
-    left_out = sum(len(item.controls) for item in items if item not in shown) + snapshot.truncated
-    lines = [f"Title: {quote(snapshot.title)}", f"URL: {_address(snapshot.url)}", "Controls:"]
-    lines += [item.line() for item in items if item in shown]
-    if left_out:
-        lines.append(f"(+{left_out} controls not shown)")
-    labels = {_visible(control.label) for item in shown for control in item.controls}
-    return "\n".join([*lines, "Text:", *_text_lines(snapshot.text, labels)])
+def page_text(
+    snapshot: Snapshot,
+    max_controls: int = MAX_CONTROLS,
+    *,
+    focus: str | None = None,
+    in_order: bool = False,
+    max_characters: int | None = None,
+) -> str:
+    """The page in lines: title, address, at most `max_controls` controls (a folded run of links costs a quarter of them), text.
 
-
-def control_line(control: Control) -> str:
-    """``[id] role "label" value="…" options=["v1","v2"="its label"] (flags)``; a secret's value is a mask."""
-    parts = [f"[{control.id}]", control.role if _ROLE.match(control.role) else "control", quote(control.label)]
-    if control.shown_value:
-        parts.append(f"value={quote(control.shown_value)}")
-    if control.options is not None and not control.secret:
-        parts.append(f"options=[{','.join(_options(control.options))}]")
-    flags = [
-        flag
-        for flag, holds in (
-            ("required", control.required),
-            ("disabled", control.disabled),
-            ("checked", control.checked is True),
-            ("mixed", control.checked == "mixed"),
-            ("expanded", control.expanded),
-            ("submits", control.submit),
-        )
-        if holds
-    ]
-    if flags:
-        parts.append(f"({', '.join(flags)})")
-    return " ".join(parts)
-
-
-def quote(text: str) -> str:
-    """The text as one line in JSON string syntax: spaces run together, invisible characters removed, no `untrusted-data` marker."""
-    text = _MARKER.sub("&lt;", _SPACES.sub(" ", _visible(text)))
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
-
-
-def _visible(text: str) -> str:
-    return text if text.isascii() else _INVISIBLE.sub("", text)
-
-
-def _address(url: str) -> str:
-    if len(url) <= MAX_ADDRESS:
-        return quote(url)
-    return f"{quote(url[:MAX_ADDRESS])} (+{len(url) - MAX_ADDRESS} characters)"
-
-
-def _options(options: Sequence[Option]) -> Iterator[str]:
-    """At most `MAX_OPTIONS`, in page order, those that are selected before others, and how many are left out."""
-    wanted = [index for index, option in enumerate(options) if option.selected]
-    wanted += [index for index, option in enumerate(options) if not option.selected]
-    for index in sorted(wanted[:MAX_OPTIONS]):
-        option = options[index]
-        yield quote(option.value) + (f"={quote(option.label)}" if option.label != option.value else "")
-    if len(options) > MAX_OPTIONS:
-        yield f"+{len(options) - MAX_OPTIONS}"
-
-
-# Folding and choosing
-
-
-@attrs.frozen(eq=False)
-class _Item:
-    """One line: a control, or a run of links folded together."""
-
-    controls: tuple[Control, ...]
-    folded: bool = False
-
-    @property
-    def cost(self) -> int:
-        return -(-len(self.controls) // LINKS_PER_COST) if self.folded else 1
-
-    @property
-    def rank(self) -> int:
-        """What a planner needs first: what sends, what is filled in, what is in view, folded links, the rest."""
-        control = self.controls[0]
-        if self.folded:
-            return 3
-        if control.submit:
-            return 0
-        if control.role in FIELDS or control.dialog:
-            return 1
-        return 4 if control.offscreen else 2
-
-    def line(self) -> str:
-        if not self.folded:
-            return control_line(self.controls[0])
-        links = ", ".join(f"{quote(link.label)}={link.id}" for link in self.controls)
-        return f"({len(self.controls)} links: {links})"
-
-
-def _items(controls: Sequence[Control]) -> Iterator[_Item]:
-    """The lines in page order: runs of links folded, repeated links dropped."""
-    run: list[Control] = []
-    for control in _without_repeats(controls):
-        if run and not _continues(run[-1], control):
-            yield from _folded(run)
-            run = []
-        if _can_fold(control):
-            run.append(control)
-        else:
-            yield _Item((control,))
-    yield from _folded(run)
-
-
-def _folded(run: list[Control]) -> Iterator[_Item]:
-    if len(run) >= FOLD_FROM:
-        yield _Item(tuple(run), folded=True)
+    * `focus`: show what sends, what is filled in, and what shares the most words with this text, instead of the first controls.
+    * `in_order`: show the first controls of the page and not the most important ones, for paging through all of them.
+    * `max_characters`: of the result once its angle brackets are escaped, as they are for a planner.
+    """
+    page = _Page(snapshot, max_characters)
+    head = [f"Title: {quote(snapshot.title)}", f"URL: {quote_address(snapshot.url)}"]
+    page.spend(head)
+    near = words_of(focus) if focus is not None else frozenset()
+    if near:
+        controls = page.fit_controls(_near_items(page.items, near))
+    elif in_order:
+        controls = page.fit_controls(_first(page.items, max_controls), in_order=True)
     else:
-        yield from (_Item((link,)) for link in run)
+        controls = page.fit_controls(choose(page.items, max_controls))
+    count, ways = page.left_out(controls, in_order=in_order)
+    lines = [*head, "Controls:", *(item.line(page.writer) for item in controls), *count]
+    labels = {visible(control.label) for item in controls for control in item.controls}
+    return "\n".join([*lines, *page.texts(labels, near), *page.unreadable(), *ways])
 
 
-def _can_fold(control: Control) -> bool:
-    return control.role == "link" and control.form is None and not control.dialog and len(control.label) <= SHORT
+class _Page:
+    """One text in the making, and how many characters are left for it."""
+
+    def __init__(self, snapshot: Snapshot, max_characters: int | None) -> None:
+        self._snapshot = snapshot
+        self._room = None if max_characters is None else max_characters - TAIL
+        self.writer = LineWriter(snapshot)
+        self.items = list(items(snapshot.controls, self.writer))
+
+    def spend(self, lines: Sequence[str]) -> None:
+        if self._room is not None:
+            self._room -= sum(map(_size, lines))
+
+    # Controls
+
+    def fit_controls(self, chosen: Sequence[Item], *, in_order: bool = False) -> list[Item]:
+        """Those of `chosen` for whose lines there is room, best rank first; with `in_order` the first ones, without a gap."""
+        if self._room is None:
+            return list(chosen)
+        words = sum(min(len(frame.text), self._room) for frame in self._snapshot.frames)
+        room = self._room - min(words, int(self._room * TEXT_SHARE))
+        fitting: set[Item] = set()
+        for item in chosen if in_order else sorted(chosen, key=lambda item: item.rank):
+            size = _size(item.line(self.writer))
+            if size <= room:
+                room -= size
+                self._room -= size
+                fitting.add(item)
+            elif in_order:
+                break
+        return [item for item in chosen if item in fitting]
+
+    def left_out(self, shown: Sequence[Item], *, in_order: bool) -> tuple[list[str], list[str]]:
+        """How many controls are not shown, and how to see them: a line each, or none."""
+        listed = {control.id for item in shown for control in item.controls}
+        offered = Counter(control.frame for item in self.items for control in item.controls)
+        seen = Counter(control.frame for item in shown for control in item.controls)
+        missing = {frame.frame: offered[frame.frame] - seen[frame.frame] + frame.truncated for frame in self._snapshot.frames}
+        count = sum(missing.values())
+        if not count:
+            return [], []
+        ways = []
+        for frame, left in missing.items():
+            if left:
+                offset = self._next_offset(frame, listed) if in_order else 0
+                ways.append(f"snapshot with {f'frame={frame} and ' if frame else ''}offset={offset}")
+        words = f"{'; '.join(ways[:3])}{' and so on' if len(ways) > 3 else ''}; or with find"
+        return [f"(+{count} controls not shown)"], [f"(controls in page order: {words})"]
+
+    def _next_offset(self, frame: int, listed: set[str]) -> int:
+        """Past the last control that is shown; those before it are shown or repeat one that is."""
+        here = [control.id for control in self._snapshot.controls if control.frame == frame]
+        last = max((index for index, one in enumerate(here) if one in listed), default=-1)
+        return self._snapshot.part.offset + last + 1
+
+    # Text
+
+    def texts(self, labels: set[str], near: frozenset[str]) -> Iterator[str]:
+        offset = self._snapshot.part.text_offset
+        units = {frame.frame: list(text_units(frame.text, labels, at=offset, frame=frame.frame)) for frame in self._snapshot.frames}
+        kept = self._fitting(self._near_units(units, near) if near else {unit for some in units.values() for unit in some})
+        for frame in self._snapshot.frames:
+            shown = [unit for unit in units[frame.frame] if unit in kept]
+            lines = [line for unit in shown for line in unit.lines]
+            more = list(self._more_text(frame, units[frame.frame], kept, focused=bool(near)))
+            if frame.frame == self._snapshot.top.frame:
+                yield "Text:"
+            elif lines or more:
+                yield f"Text of frame {frame.frame}, {quote_address(frame.url)}:"
+            yield from lines
+            yield from more
+        hidden = sum(hidden_in(frame.text) for frame in self._snapshot.frames)
+        if hidden:
+            yield f"({hidden} invisible character{'' if hidden == 1 else 's'} removed from the text)"
+
+    def _near_units(self, units: Mapping[int, Sequence[Unit]], near: frozenset[str]) -> set[Unit]:
+        """The lines that share the most words with the focus; alerts and headings in any case."""
+        headings = {visible(heading) for frame in self._snapshot.frames for heading in frame.headings}
+        every = [unit for some in units.values() for unit in some]
+        kept = {unit for unit in every if unit.alert or unit.text.removeprefix("| ") in headings}
+        scored = [(nearness(words_of(unit.text), near), unit) for unit in every if unit not in kept]
+        best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
+        return kept | {unit for _, unit in best[:FOCUS_LINES]}
+
+    def _fitting(self, wanted: set[Unit]) -> set[Unit]:
+        """Those for which there is room: alerts first, then the others in order until one does not fit."""
+        if self._room is None:
+            return wanted
+        fitting: set[Unit] = set()
+        for unit in sorted(wanted, key=lambda unit: (not unit.alert, unit.frame, unit.at)):
+            size = _size(unit.text)
+            if size > self._room:
+                if unit.alert:
+                    continue
+                break
+            self._room -= size
+            fitting.add(unit)
+        return fitting
+
+    def _more_text(self, frame: Frame, units: Sequence[Unit], kept: set[Unit], *, focused: bool) -> Iterator[str]:
+        dropped = [unit for unit in units if unit not in kept]
+        if focused and dropped:
+            yield f"(+{len(dropped)} line{'' if len(dropped) == 1 else 's'} not shown)"
+        end = self._snapshot.part.text_offset + _units_of(frame.text)
+        resume = end if focused or not dropped else dropped[0].at
+        left = end - resume + frame.text_more
+        if left:
+            where = f"frame={frame.frame} and " if frame.frame else ""
+            yield f"(+{left} characters of text not shown: snapshot with {where}text_offset={resume})"
+
+    def unreadable(self) -> Iterator[str]:
+        entries = self._snapshot.unreadable
+        for entry in entries[:MAX_UNREADABLE]:
+            which = "A frame" if entry.count == 1 else f"{entry.count} frames"
+            yield f"({which} could not be read: {quote_address(entry.url)}, {quote(entry.reason[:200])})"
+        if len(entries) > MAX_UNREADABLE:
+            yield f"(+{sum(entry.count for entry in entries[MAX_UNREADABLE:])} frames that could not be read)"
 
 
-def _continues(before: Control, control: Control) -> bool:
-    same_row = control.row is not None and control.row == before.row
-    return _can_fold(control) and not same_row and (control.section, control.frame) == (before.section, before.frame)
+def _near_items(candidates: Sequence[Item], near: frozenset[str]) -> list[Item]:
+    """What sends, what is filled in and what is in a dialog; of the rest those that share the most words with the focus."""
+    always = {item for item in candidates if not item.folded and _always(item)}
+    singles = [Item((one,)) for item in candidates if item not in always for one in item.controls]
+    scored = [(nearness(words_of_control(item.controls[0]), near), item) for item in singles]
+    best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
+    kept = {control.id for _, item in best[:FOCUS_CONTROLS] for control in item.controls}
+    return [
+        one
+        for item in candidates
+        for one in ([item] if item in always else [Item((control,)) for control in item.controls if control.id in kept])
+    ]
 
 
-def _without_repeats(controls: Sequence[Control]) -> Iterator[Control]:
-    seen: set[tuple[int, str, str | None]] = set()
-    for control in controls:
-        if control.role == "link":
-            link = (control.frame, control.label, control.href)
-            in_page = control.href is not None and control.href.startswith(("#", "javascript:"))
-            if link in seen and not in_page:
-                continue
-            seen.add(link)
-        yield control
+def _always(item: Item) -> bool:
+    control = item.controls[0]
+    return control.submit or control.role in FIELDS or control.dialog
 
 
-def _chosen(items: Sequence[_Item], budget: int) -> set[_Item]:
-    """What fits, best rank first; what does not fit is passed over, and something cheaper may still fit."""
-    chosen: set[_Item] = set()
-    for item in sorted(items, key=lambda item: item.rank):
-        if item.cost <= budget:
-            budget -= item.cost
-            chosen.add(item)
+def _first(candidates: Sequence[Item], budget: int) -> list[Item]:
+    chosen = []
+    for item in candidates:
+        budget -= item.cost
+        if budget < 0:
+            break
+        chosen.append(item)
     return chosen
 
 
-# Text
+def _size(line: str) -> int:
+    """Characters of a line and its end, with its brackets escaped."""
+    return len(line) + 1 + 3 * (line.count("<") + line.count(">"))
 
 
-def _text_lines(text: str, labels: set[str]) -> Iterator[str]:
-    """The lines worth reading. A block marked `untrusted-data` by the page is kept whole."""
-    inside = False
-    seen: set[str] = set()
-    for line in (_visible(part).strip() for part in _LINE_ENDS.split(text)):
-        if not line:
-            continue
-        if inside or _OPENS.match(line):
-            is_marker = not inside or _CLOSES.match(line) is not None
-            inside = _CLOSES.search(line) is None
-            yield line if is_marker else f"| {line}"
-        elif _says_something(line, labels, seen):
-            yield f"| {line}"
-
-
-def _says_something(line: str, labels: set[str], seen: set[str]) -> bool:
-    if _ALERT.search(line):
-        return True
-    if line in labels or not any(char.isalnum() for char in line):
-        return False
-    if len(line) > SHORT or any(char.isdigit() for char in line):
-        return True
-    if line in seen:
-        return False
-    seen.add(line)
-    return True
+def _units_of(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

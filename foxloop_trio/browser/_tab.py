@@ -6,8 +6,7 @@ is known of its effect is reported before it leaves.
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -18,10 +17,14 @@ import trio
 
 from ..actions import EffectState, Permit
 from ..channel import Call, CallTimeout, RemoteCallError
-from ..errors import BadOptionsError, BrowserError, ChannelError
+from ..errors import BrowserError, ChannelError
 from ._act import ActResult, check_permit, check_pin
+from ._changes import changes
 from ._faults import browser_error
-from ._snapshot import Snapshot
+from ._picture import Screenshot, check_picture
+from ._reading import TOP_ONLY, Question, documents_of, element_of, with_top
+from ._restricted import restriction_words
+from ._snapshot import Control, Snapshot
 
 if TYPE_CHECKING:
     from ._session import BrowserSession
@@ -97,6 +100,7 @@ class Tab:
         self.closed = False
         self._state: Mapping[str, Any] = {"url": "about:blank", "title": "", "active": False, "status": "loading", "document": None}
         self._reads = 0
+        self._documents: dict[int, str] = {}
         self._context: str | None = None
 
     def __repr__(self) -> str:
@@ -135,48 +139,116 @@ class Tab:
 
     # Reading
 
-    async def snapshot(self, *, focus: str | None = None, since: Snapshot | None = None) -> Snapshot:
+    async def snapshot(
+        self,
+        *,
+        focus: str | None = None,
+        since: Snapshot | None = None,
+        region: str | Control | None = None,
+        find: str | None = None,
+        frame: int | None = None,
+        offset: int = 0,
+        text_offset: int = 0,
+        max_controls: int | None = None,
+        max_text: int | None = None,
+    ) -> Snapshot:
         """Read the page: its controls and its text. Waits while the tab loads, and tries again when a read fails, for 10 s in all.
 
-        Raises BrowserError: ``restricted-page``, ``no-tab``, ``browser-lost`` at once, and the last read's error otherwise.
-        `focus` and `since` come later; anything but None raises NotImplementedError.
-        """
-        if focus is not None:
-            raise NotImplementedError("Tab.snapshot(focus=…) comes with the reading of whole pages")
-        if since is not None:
-            raise NotImplementedError("Tab.snapshot(since=…) comes with the reading of whole pages")
-        answer = await self._read_when_ready()
-        self._reads += 1
-        return Snapshot.from_wire(answer, generation=self._reads)
+        What does not fit is counted in the snapshot. These narrow the look down, or page through what did not fit:
 
-    async def _read_when_ready(self) -> dict[str, Any]:
+        * `region`: only what lies inside this element: the id of a control (or of its form, ``<frame>:<form>``) of the newest
+          look. `frame`: only this frame.
+        * `find`: only controls and lines of text that hold these words, whatever their case.
+        * `offset`, `text_offset`: pass over so many controls, and characters, of each frame.
+        * `max_controls` (300) of a frame, at most 1000; `max_text` (6000) characters in all, at most 60000.
+        * `focus`: when there are too many controls, those that share words with this text come first.
+        * `since`: an earlier look at this tab; `changes` of the new one says what is different.
+
+        Raises BadOptionsError for an option out of its bounds, and BrowserError: ``restricted-page`` (its text says why, and what
+        to do), ``no-tab``, ``browser-lost``, ``document-gone`` for a region or frame that is not there any more, all of them at
+        once; and the last read's error otherwise.
+        """
+        asked = {"focus": focus, "region": region, "find": find, "frame": frame, "offset": offset, "text_offset": text_offset}
+        question = Question.of(self._documents, **asked, max_controls=max_controls, max_text=max_text)  # type: ignore[arg-type]
+        answer = await self._read_when_ready(question)
+        if all(state["frame"] != 0 for state in answer["frames"]):
+            top = await self._read(TOP_ONLY)
+            answer = with_top(answer, top["frames"])
+        self._reads += 1
+        page = Snapshot.from_wire(answer, generation=self._reads, part=question.part)
+        self._documents = {**(self._documents if question.part else {}), **documents_of(page)}
+        return page if since is None else attrs.evolve(page, changes=changes(since, page))
+
+    async def _read_when_ready(self, question: Question) -> dict[str, Any]:
         last = trio.current_time() + RETRIES * RETRY_SECONDS
         waits = 0
         while waits < RETRIES and trio.current_time() < last:
             try:
                 await self.refresh()
                 if self._state["status"] == "complete":
-                    return await self._call("page.read", {}, READ_SECONDS)
+                    return await self._read(question.params)
             except BrowserError as error:
-                if error.code not in NOT_YET:
+                if error.code not in NOT_YET or (error.code == "document-gone" and question.of_one_document):
                     raise
             # News of the tab end the wait early: most pages are there long before 200 ms have passed.
             waits += not await self.session.wait_news(RETRY_SECONDS)
-        return await self._call("page.read", {}, READ_SECONDS)
+        return await self._read(question.params)
 
-    async def screenshot(self, *, format: Literal["png", "jpeg"] = "png") -> bytes:  # noqa: A002 - the word of the wire and of BiDi
-        """A picture of the part of the page that is in view; works on tabs in the background too."""
-        if format not in ("png", "jpeg"):
-            raise BadOptionsError(f"screenshot: format must be 'png' or 'jpeg', not {format!r}")
+    async def _read(self, params: Mapping[str, Any]) -> dict[str, Any]:
         try:
-            answer = await self._call("tab.capture", {"format": format}, CAPTURE_SECONDS)
+            return await self._call("page.read", params, READ_SECONDS)
         except BrowserError as error:
-            if error.code == "unknown-method":
-                raise NotImplementedError(
-                    "Tab.screenshot comes with an add-on that can take pictures; this one cannot yet"
-                ) from error
-            raise
-        return base64.b64decode(answer["data"])
+            raise self._explained(error, "read") from error
+
+    def _explained(self, error: BrowserError, verb: str) -> BrowserError:
+        """The same error; of a page that is closed to extensions, with the reason and the way out."""
+        if error.code != "restricted-page":
+            return error
+        words = restriction_words(self.url)
+        return BrowserError(f"the page cannot be {verb}: {words} (Firefox: {error})", code=error.code)
+
+    async def screenshot(
+        self,
+        *,
+        format: Literal["png", "jpeg"] = "png",  # noqa: A002 - the word of the wire and of BiDi
+        full_page: bool = False,
+        element: str | Control | None = None,
+        marks: bool | Iterable[str | Control] = False,
+        quality: int | None = None,
+        scale: float | None = None,
+    ) -> Screenshot:
+        """A picture of the part of the page that is in view; works on tabs in the background too. At most 2 MiB.
+
+        * `full_page`: all of the page, as far as one picture goes. `element`: the box of one control, by its id in the newest
+          look.
+        * `marks`: draw the ids of the controls on it, of all (True) or of these; the same ids as in the snapshot.
+        * `quality`: of a JPEG, 1 to 100. `scale`: pixels of the picture to one CSS pixel; smaller when it would not fit.
+
+        Secret and sensitive fields are painted over in the picture; the page itself is not touched. Raises BadOptionsError, and
+        BrowserError as `snapshot` does.
+        """
+        check_picture(format, quality, scale, element=element is not None, full_page=full_page)
+        params: dict[str, Any] = {"format": format}
+        if quality is not None:
+            params["quality"] = quality
+        if scale is not None:
+            params["scale"] = scale
+        if full_page:
+            params["area"] = "page"
+        elif element is not None:
+            params["area"] = element_of(element, self._documents, "screenshot: element")
+        if marks is True:
+            params["marks"] = "controls"
+        elif marks is not False:
+            found = [element_of(mark, self._documents, "screenshot: marks") for mark in marks]
+            params["marks"] = [{"frame": one["frame"], "node": one["node"]} for one in found]
+        try:
+            answer = await self._call("tab.capture", params, CAPTURE_SECONDS)
+        except BrowserError as error:
+            if error.code in ("unknown-method", "invalid-params"):
+                raise NotImplementedError("Tab.screenshot needs an add-on that can take such pictures; this one cannot") from error
+            raise self._explained(error, "shown") from error
+        return Screenshot.from_wire(answer, f"image/{format}")
 
     # Acting
 

@@ -6,8 +6,10 @@ then run (the pin is compared again, and only then acted on). The tab's lock is 
 
 from __future__ import annotations
 
+import base64
+import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import trio
@@ -17,20 +19,24 @@ from ..canonical import canonical_json
 from ..errors import BrowserError, NotJsonError, Refuse, UsageError
 from ..tools import Tool
 from ._act import ActResult
-from ._page_text import page_text
+from ._restricted import restriction_words
 from ._snapshot import Control, Snapshot
 from ._tab import Tab
 from ._tools_address import host_of, parse_address, plain_host
 from ._tools_pin import Memory, make_pin
+from ._tools_view import CONTROL_ID, SCREENSHOT_ARGS, SNAPSHOT_ARGS, View, check_screenshot_args, check_snapshot_args
 from ._tools_words import (
     NOT_READ,
     describe_control,
     describe_open,
+    describe_screenshot,
+    describe_snapshot,
     say_done,
     say_elsewhere,
     say_error,
     say_moved,
     say_page,
+    say_picture,
     say_refused,
     say_stale,
     seen,
@@ -48,32 +54,36 @@ WRITE_VALUE: Final = frozenset({"type", "date"})
 MAX_SCROLL: Final = 100_000
 """Pixels; the longest real pages have a few hundred thousand, and a planner can scroll again."""
 
-NO_ARGUMENTS: Final = {"type": "object", "properties": {}}
-CONTROL_ID: Final = {"type": "string", "description": 'The id in square brackets, such as "0:3".'}
-
 Args = dict[str, Any]
+Focus = Callable[[], str | Awaitable[str | None] | None]
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z", re.ASCII)
 
 
-def browser_tools(tab: Tab, *, passwords: Any = None, focus: Any = None, chooser: Any = None) -> list[Tool]:
-    """The tools for one tab: snapshot, act, click, open_url.
+def browser_tools(tab: Tab, *, passwords: Any = None, focus: Focus | None = None, chooser: Any = None) -> list[Tool]:
+    """The tools for one tab: snapshot, act, click, open_url, screenshot.
 
     None of them takes a host: it is that of the tab's address, or of the address to open. Their results keep the page's words
-    apart as untrusted text. `passwords`, `focus` and `chooser` come later; anything but None raises NotImplementedError.
+    apart as untrusted text. `focus` is asked at each look, sync or async, for a text such as the goal: the page is then shown with
+    its fields and with what shares words with that text, instead of its first controls. `passwords` and `chooser` come later;
+    anything but None raises NotImplementedError.
     """
-    for name, given in (("passwords", passwords), ("focus", focus), ("chooser", chooser)):
+    for name, given in (("passwords", passwords), ("chooser", chooser)):
         if given is not None:
             raise NotImplementedError(f"browser_tools({name}=…) is not supported yet; leave it out")
-    pack = _Pack(tab)
+    pack = _Pack(tab, focus)
     return [
         Tool(
             name="snapshot",
-            description="Read the page in the tab: its controls with their ids, and its text.",
-            parameters=NO_ARGUMENTS,
+            description=(
+                "Read the page in the tab: its controls with their ids, and its text. Of a large page only what matters most is "
+                "shown; the arguments, none of which is needed, find the rest."
+            ),
+            parameters=SNAPSHOT_ARGS,
             scope="read",
             domain=pack.domain,
-            describe=lambda args, ctx: f"read the page in the tab, on {ctx.domain}",
+            prepare=check_snapshot_args,
+            describe=lambda args, ctx: describe_snapshot(args, ctx.domain),
             run=pack.run_snapshot,
             environment=tab.session,
         ),
@@ -125,21 +135,36 @@ def browser_tools(tab: Tab, *, passwords: Any = None, focus: Any = None, chooser
             run=pack.run_open_url,
             environment=tab.session,
         ),
+        Tool(
+            name="screenshot",
+            description=(
+                "Take a picture of what is in view, of the whole page, or of one control, for the user. It is kept with the "
+                "result; to read the page, call snapshot."
+            ),
+            parameters=SCREENSHOT_ARGS,
+            scope="read",
+            domain=pack.domain,
+            prepare=check_screenshot_args,
+            describe=lambda args, ctx: describe_screenshot(args, ctx.domain),
+            run=pack.run_screenshot,
+            environment=tab.session,
+        ),
     ]
 
 
 class _Pack:
     """The tools of one tab, which share one memory of what it showed."""
 
-    def __init__(self, tab: Tab) -> None:
+    def __init__(self, tab: Tab, focus: Focus | None) -> None:
         self._tab = tab
+        self._focus = focus
         self._memory = Memory()
 
     def domain(self, args: Args, ctx: ToolContext) -> str:
         """The host of the page in the tab, now."""
         host = self._tab.host
         if host is None:
-            raise Refuse("The tab shows no web page. Open one with open_url first.")
+            raise Refuse(f"The tab shows no web page: {restriction_words(self._tab.url)}. Open one with open_url first.")
         return host
 
     # Pinning
@@ -178,16 +203,36 @@ class _Pack:
         async with self._tab.lock:
             if (moved := self._moved(ctx)) is not None:
                 return moved
-            before = self._memory.snapshot
+            before, whole = self._memory.snapshot, self._memory.whole
+            view = View.of(args, await self._asked_focus())
             try:
-                page = await self._look(ctx)
+                page = await self._look(ctx, view)
             except BrowserError as error:
-                return ToolOutput(ok=False, summary=say_error("snapshot", error), untrusted=str(error))
+                return self._failed("snapshot", error)
             if page is None:
                 return self._failed_moved(ctx)
             ctx.report_effect("done")
             stop = page.captcha and not (before is not None and before.captcha)
-            return ToolOutput(ok=True, summary=say_page(page), untrusted=page_text(page), stop_batch=stop)
+            text = view.text(page, since=whole if "since" in args else None)
+            return ToolOutput(ok=True, summary=say_page(page), untrusted=text, stop_batch=stop)
+
+    async def run_screenshot(self, args: Args, ctx: ToolContext) -> ToolOutput:
+        ctx.report_effect("not-started")
+        async with self._tab.lock:
+            if (moved := self._moved(ctx)) is not None:
+                return moved
+            element, full_page = args.get("control_id"), args.get("area") == "page"
+            try:
+                picture = await self._tab.screenshot(full_page=full_page, element=element, marks=args.get("marks", False))
+            except BrowserError as error:
+                return self._failed("screenshot", error)
+            if (moved := self._moved(ctx)) is not None:  # the picture may be of another site, which nobody judged
+                return moved
+            ctx.report_effect("done")
+            facts = {"media_type": picture.media_type, "width": picture.width, "height": picture.height, "scale": picture.scale}
+            image = base64.b64encode(picture).decode("ascii")
+            data = {**facts, "marked": list(picture.marked), "cut": picture.cut, "image": image}
+            return ToolOutput(ok=True, summary=say_picture(picture), data=data)
 
     async def run_act(self, args: Args, ctx: ToolContext) -> ToolOutput:
         return await self._run_pinned(args, ctx, args["op"], args.get("value"))
@@ -204,10 +249,10 @@ class _Pack:
             try:
                 await self._tab.goto(args["url"])
             except BrowserError as error:
-                return ToolOutput(ok=False, summary=say_error("open_url", error), untrusted=str(error))
+                return self._failed("open_url", error)
             ctx.report_effect("done")
             page, words = await self._page_after(ctx)
-            text = page_text(page) if page is not None else None
+            text = View.of({}, await self._asked_focus()).text(page) if page is not None else None
             return ToolOutput(ok=True, summary=f"The address was opened. {words}", untrusted=text, stop_batch=True)
 
     async def _run_pinned(self, args: Args, ctx: ToolContext, op: str, value: str | float | None) -> ToolOutput:
@@ -228,7 +273,7 @@ class _Pack:
                     target, op, value, permit=_permit(ctx), report=ctx.report_effect, cancel_grace=ctx.cancel_grace
                 )
             except BrowserError as error:
-                return ToolOutput(ok=False, summary=say_error(f"{op} on {target['control']}", error), untrusted=str(error))
+                return self._failed(f"{op} on {target['control']}", error)
             except UsageError as error:
                 if error.code == "permit-host":  # it moved while the tab's state was asked for
                     return self._failed_moved(ctx)
@@ -253,20 +298,28 @@ class _Pack:
         page, words = await self._page_after(ctx)
         navigated = navigated or (page is not None and page.top.document != before.top.document)
         summary = f"{say_done(op, control.id, result, navigated=navigated)} {words}"
-        text = seen(result, page_text(page) if page is not None else None)
+        view = View.of({}, await self._asked_focus())
+        text = seen(result, view.text(page, after=seen(result)) if page is not None else None)
         stop = navigated or page is None or (page.captcha and not before.captcha)
         data = {"submitted": result.submitted, "navigated": navigated}
         return ToolOutput(ok=True, summary=summary, untrusted=text, data=data, stop_batch=stop)
 
     # Looking
 
-    async def _look(self, ctx: ToolContext) -> Snapshot | None:
+    async def _asked_focus(self) -> str | None:
+        """What the host says matters now."""
+        if self._focus is None:
+            return None
+        given = self._focus()
+        return await given if inspect.isawaitable(given) else given
+
+    async def _look(self, ctx: ToolContext, view: View | None = None) -> Snapshot | None:
         """Read the page and remember it. None, and nothing remembered, when it is on another host than was judged."""
-        self._memory.drop()
-        page = await self._tab.snapshot()
+        before = self._memory.drop()
+        page = await self._tab.snapshot(**(view.options if view is not None else {}))
         if host_of(page.url) != ctx.domain:
             return None
-        self._memory.snapshot = page
+        self._memory.remember(page, before)
         return page
 
     async def _page_after(self, ctx: ToolContext) -> tuple[Snapshot | None, str]:
@@ -274,7 +327,7 @@ class _Pack:
         page = None
         if plain_host(self._tab.host) == ctx.domain:
             try:
-                page = await self._look(ctx)
+                page = await self._look(ctx, View.of({}, await self._asked_focus()))
             except BrowserError:
                 return None, NOT_READ
         return page, say_elsewhere(plain_host(self._tab.host)) if page is None else say_page(page)
@@ -282,6 +335,10 @@ class _Pack:
     def _moved(self, ctx: ToolContext) -> ToolOutput | None:
         """A failed result when the tab is not on the judged host any more."""
         return None if plain_host(self._tab.host) == ctx.domain else self._failed_moved(ctx)
+
+    def _failed(self, what: str, error: BrowserError) -> ToolOutput:
+        """A failed result: our words on why, and the error's own words as outside text."""
+        return ToolOutput(ok=False, summary=say_error(what, error, url=self._tab.url), untrusted=str(error))
 
     def _failed_moved(self, ctx: ToolContext) -> ToolOutput:
         return ToolOutput(ok=False, summary=say_moved(ctx.domain, plain_host(self._tab.host)))

@@ -19,16 +19,32 @@ MAX_PINNED_ADDRESS: Final = 2000
 
 
 class Memory:
-    """The newest look, or None when there is none or it is known to be out of date."""
+    """The newest look, or None when there is none or it is known to be out of date.
 
-    __slots__ = ("snapshot",)
+    `whole` is the newest look at a whole page, to tell changes by; it may be out of date.
+    """
+
+    __slots__ = ("snapshot", "whole")
 
     def __init__(self) -> None:
         self.snapshot: Snapshot | None = None
+        self.whole: Snapshot | None = None
 
-    def drop(self) -> None:
-        """Forget it: the next call must look first."""
-        self.snapshot = None
+    def drop(self) -> Snapshot | None:
+        """Forget the newest look, and answer it: the next call must look first."""
+        dropped, self.snapshot = self.snapshot, None
+        return dropped
+
+    def remember(self, page: Snapshot, before: Snapshot | None) -> None:
+        """Take `page` for the newest look. A look at a part of the page does not make the rest of it unknown, as long as its
+        document and its fields are as they were in the look before.
+        """
+        if page.part and before is not None:
+            self.snapshot = page.joined(before)
+        else:
+            self.snapshot = page
+        if not page.part:
+            self.whole = page
 
     def find(self, control_id: str) -> tuple[Snapshot, Control]:
         """The look and the control. Raises Refuse, telling the planner to take a snapshot."""

@@ -12,18 +12,23 @@ from typing import Any, Final
 
 from ..errors import BrowserError
 from ._act import ActResult, DialogSeen
-from ._page_text import quote
+from ._picture import Screenshot
+from ._quoting import quote
+from ._restricted import restriction_words
 from ._snapshot import Snapshot
 
 __all__ = [
     "NOT_READ",
     "describe_control",
     "describe_open",
+    "describe_screenshot",
+    "describe_snapshot",
     "say_done",
     "say_elsewhere",
     "say_error",
     "say_moved",
     "say_page",
+    "say_picture",
     "say_refused",
     "say_stale",
     "seen",
@@ -58,7 +63,7 @@ ERRORS: Final[Mapping[str, str]] = {
     "navigation-failed": "the address could not be loaded; check it, or try another one",
     "no-document": "the page cannot be read yet; call snapshot again",
     "no-tab": "the tab was closed; nothing more can be done in it",
-    "restricted-page": "Firefox lets no extension read this page; trying again does not help",
+    "restricted-page": "Firefox lets no extension work on this page; trying again does not help",
     "timeout": "the page did not answer in time; call snapshot again, once",
 }
 
@@ -71,17 +76,35 @@ _CODE = re.compile(r"[a-z][a-z-]{0,39}\Z")
 
 
 def say_page(snapshot: Snapshot) -> str:
-    """What a look found, in numbers."""
+    """What a look found, in numbers, and how to see what was cut."""
     count = len(snapshot.controls)
-    parts = [f"The page has {count} control{'' if count == 1 else 's'}."]
+    of = "What was looked at" if snapshot.part else "The page"
+    parts = [f"{of} has {count} control{'' if count == 1 else 's'}."]
     if snapshot.truncated:
-        parts.append(f"{snapshot.truncated} more were not read.")
+        parts.append(f"{snapshot.truncated} more were not read: page through them with offset, or use find or region.")
+    if snapshot.text_more:
+        parts.append(f"{snapshot.text_more} characters of its text were not read: go on with text_offset.")
     if snapshot.more:
         parts.append("It can be scrolled further down.")
     if snapshot.unreadable:
-        parts.append(f"{len(snapshot.unreadable)} frames could not be read.")
+        frames = sum(entry.count for entry in snapshot.unreadable)
+        parts.append(f"{frames} frame{'' if frames == 1 else 's'} could not be read.")
     if snapshot.captcha:
         parts.append("It shows a captcha, which only a person may solve.")
+    elif snapshot.captcha_passive:
+        parts.append("It has a captcha that asks for nothing now.")
+    return " ".join(parts)
+
+
+def say_picture(picture: Screenshot) -> str:
+    """A picture that was taken, in numbers."""
+    parts = [f"A picture was taken: {picture.width} x {picture.height} pixels, {len(picture)} bytes, kept with this result."]
+    if picture.marked:
+        parts.append(f"The ids of {len(picture.marked)} controls are drawn on it.")
+    if picture.painted_over:
+        parts.append(f"{picture.painted_over} secret field{'' if picture.painted_over == 1 else 's'} painted over.")
+    if picture.cut:
+        parts.append("The page goes on beyond it.")
     return " ".join(parts)
 
 
@@ -128,9 +151,11 @@ def say_refused(op: str, control_id: str, result: ActResult) -> str:
     return f"{op} on {control_id} failed ({why}). {effect} Call snapshot, then decide again."
 
 
-def say_error(what: str, error: BrowserError) -> str:
-    """The browser could not do it."""
+def say_error(what: str, error: BrowserError, *, url: str = "") -> str:
+    """The browser could not do it. `url` is the tab's address, by which a closed page's kind is known; it is not quoted."""
     code = error.code if _CODE.match(error.code) else "browser"
+    if code == "restricted-page":
+        return f"{what} failed ({code}: {restriction_words(url)}; trying again does not help)."
     why = f"{code}: {ERRORS[code]}" if code in ERRORS else code
     return f"{what} failed ({why})."
 
@@ -172,6 +197,22 @@ def describe_control(op: str, value: str | float | None, pin: Mapping[str, Any])
         there = pin["destination"]
         text += " (sends its form" + (f" by {quote(there['method'])} to {_shown(there['url'], 300)})" if there else ")")
     return f"{text}, on the page {_shown(pin['url'], 300)}"
+
+
+def describe_snapshot(args: Mapping[str, Any], host: str | None) -> str:
+    narrowed = ", ".join(f"{name} {_shown(str(value), 100)}" for name, value in sorted(args.items()))
+    return f"read the page in the tab, on {host}" + (f" ({narrowed})" if narrowed else "")
+
+
+def describe_screenshot(args: Mapping[str, Any], host: str | None) -> str:
+    what = (
+        f"control {quote(args['control_id'])}"
+        if "control_id" in args
+        else "the whole page"
+        if args.get("area") == "page"
+        else "the page"
+    )
+    return f"take a picture of {what} in the tab, on {host}; secret fields are painted over"
 
 
 def describe_open(url: str) -> str:

@@ -36,22 +36,28 @@ MAX_SAFE_INTEGER: Final = 2**53 - 1
 LIMITS: Final[dict[str, int]] = {
     "addresses": 65_536,  # url, href, destination: Firefox loads longer ones, but nothing that a person would be asked about
     "attribute": 1_000,  # name and placeholder, as written by the page
-    "controls": 300,  # controls of one frame (page behaviour, section 2.11)
+    "controls": 1_000,  # controls of one frame in one answer; 300 unless more are asked for (section 2.11)
     "calls": 32,  # outcomes that a document keeps, and so calls in one acknowledgement
     "deadline_ms": 3_600_000,  # an hour: longer waits are many calls
+    "description": 200,  # computed description, and the text of the row around a control
     "detail": 1_000,  # our own words in an act's refusal
     "dialogs": 50,  # script dialogs answered during one act; later ones are answered but not reported
+    "files": 10,  # names of files that a field holds
+    "find": 200,  # text to look for
+    "focus": 500,  # words that say what matters on the page
     "frames": 500,  # frames of one tab that are read
     "guard": 256,  # guard and key: keyed digests
     "heading": 500,
     "headings": 200,
     "label": 200,  # computed name (2.5)
+    "look": 60,  # what a small picture or box looks like
+    "marks": 1_000,  # controls whose ids are drawn on one picture
     "message": 2_000,  # text of a script dialog, of an error
     "option": 500,  # value and label of an option, each
-    "options": 2_000,  # options of one select
+    "options": 300,  # options of one select in one answer; how many more there are is told
     "section": 70,  # name of the enclosing region (2.6)
     "tabs": 2_000,
-    "text": 6_000,  # page text of a frame (2.10)
+    "text": 60_000,  # page text of a frame in one answer; 6,000 characters in all unless more are asked for (2.10)
     "title": 1_000,
     "token": 100,  # role, tag, type, row, versions and other short words
     "value": 500,  # current value of a control (2.7)

@@ -24,6 +24,7 @@ from ._shapes import (
     HEX_32,
     HEX_64,
     NATURAL,
+    NUMBER,
     TAB,
     Schema,
     choice,
@@ -106,13 +107,39 @@ PLACE: Final[dict[str, Schema]] = {"tab": NATURAL, "frame": NATURAL, "document":
 NOTHING: Final = record({})
 ONE_TAB: Final = record({"tab": TAB})
 
-UNREADABLE: Final = record({"url": ADDRESS, "reason": text("message")})
+UNREADABLE: Final = record({"url": ADDRESS, "reason": text("message")}, {"frame": NATURAL, "count": NATURAL})
+
+ELEMENT: Final = {"frame": NATURAL, "document": HEX_32, "node": NATURAL}
+
+READ: Final[dict[str, Schema]] = {
+    "focus": text("focus"),
+    "frame": NATURAL,
+    "region": record(ELEMENT),
+    "find": text("find", least=1),
+    "offset": NATURAL,
+    "text_offset": NATURAL,
+    "max_controls": {"type": "integer", "minimum": 1, "maximum": LIMITS["controls"]},
+    "max_text": {"type": "integer", "minimum": 0, "maximum": LIMITS["text"]},
+}
+"""What narrows a read down or pages through it; all of it may be left out."""
+
+MARK: Final = record({"frame": NATURAL, "node": NATURAL}, {"label": text("token")})
+
+# Keywords for texts do not judge objects and lists, nor the other way round: each of these is "one of the words, or such a thing".
+PICTURE: Final[dict[str, Schema]] = {
+    "quality": {"type": "integer", "minimum": 1, "maximum": 100},
+    "area": {**record(ELEMENT), "type": ["string", "object"], "pattern": "^(viewport|page)$"},
+    "marks": {**listing(MARK, "marks"), "type": ["string", "array"], "pattern": "^controls$"},
+    "scale": {"type": "number", "minimum": 0.05, "maximum": 4},
+}
+"""What a picture shows, and how; all of it may be left out."""
 
 VALUE: Final[Schema] = {"type": ["string", "number", "null"], "minimum": -MAX_SAFE_INTEGER, "maximum": MAX_SAFE_INTEGER}
 
 
-def _request(name: str, params: dict[str, Schema], result: Schema) -> Method:
-    return Method(name=name, sender=RUNTIME, kind="request", params=record({**params, "deadline_ms": DEADLINE}), result=result)
+def _request(name: str, params: dict[str, Schema], result: Schema, *, optional: dict[str, Schema] | None = None) -> Method:
+    complete = record({**params, "deadline_ms": DEADLINE}, optional)
+    return Method(name=name, sender=RUNTIME, kind="request", params=complete, result=result)
 
 
 def _told_by(sender: Role, name: str, params: dict[str, Schema]) -> Method:
@@ -151,7 +178,18 @@ _TABLE: Final = (
     _request(
         "tab.capture",
         {"tab": NATURAL, "format": choice("png", "jpeg")},
-        record({"data": {"type": "string", "pattern": "^[A-Za-z0-9+/]*={0,2}$"}}),
+        record(
+            {"data": {"type": "string", "pattern": "^[A-Za-z0-9+/]*={0,2}$"}},
+            {
+                "width": NATURAL,
+                "height": NATURAL,
+                "scale": NUMBER,
+                "painted_over": NATURAL,
+                "marked": listing(text("token"), "marks"),
+                "cut": BOOLEAN,
+            },
+        ),
+        optional=PICTURE,
     ),
     _told_by(ADDON, "tab.changed", {"tab": TAB}),
     _told_by(ADDON, "tab.removed", {"tab": NATURAL}),
@@ -162,6 +200,7 @@ _TABLE: Final = (
         "page.read",
         {"tab": NATURAL},
         record({"frames": listing(FRAME_STATE, "frames"), "unreadable": listing(UNREADABLE, "frames")}),
+        optional=READ,
     ),
     _request(
         "page.act",

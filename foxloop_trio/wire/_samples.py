@@ -150,6 +150,32 @@ def _checkbox() -> Json:
     }
 
 
+def _rich_field() -> Json:
+    """With every field that is there only when it applies."""
+    return {
+        **_text_field(),
+        "node": 6,
+        "label": "Address",
+        "description": "As on the invoice",
+        "popup_for": 1,
+        "sensitive": True,
+        "behind_modal": True,
+        "hover_only": 4,
+        "options_more": 12,
+        "value_more": 1500,
+        "label_more": 3,
+        "accept": "image/*",
+        "files": ["me.png"],
+        "row_text": "Address As on the invoice",
+        "look": "red circle",
+        "box": [-8, 0, 640, 24],
+        "current": "page",
+        "level": 2,
+        "opens": "listbox",
+        "guard": "2c5d1c0e7a6b9f28",
+    }
+
+
 def _frame() -> Json:
     return {
         "frame": 0,
@@ -164,6 +190,25 @@ def _frame() -> Json:
         "truncated": 0,
         "key": "aa00bb11cc22dd33",
     }
+
+
+def _child_frame() -> Json:
+    return {
+        **_frame(),
+        "frame": 1,
+        "controls": [_rich_field()],
+        "parent": 0,
+        "origin": [8, 120],
+        "captcha_passive": False,
+        "text_truncated": 240,
+        "total_controls": 1201,
+        "total_text": 6240,
+        "took_ms": 12.5,
+    }
+
+
+def _element() -> Json:
+    return {"frame": 1, "document": DOCUMENT, "node": 6}
 
 
 def _frame_with(**changes: Any) -> Json:
@@ -228,6 +273,45 @@ def samples() -> list[Json]:
         ("tab.goto", {"tab": 7, "url": "https://shop.example/"}, {"tab": _tab()}),
         ("tab.capture", {"tab": 7, "format": "png"}, {"data": "iVBORw0KGgo="}),
         ("page.read", {"tab": 7}, {"frames": [_frame()], "unreadable": [{"url": "about:blank", "reason": "no document"}]}),
+        (
+            "tab.capture",
+            {
+                "tab": 7,
+                "format": "jpeg",
+                "quality": 70,
+                "area": _element(),
+                "marks": [{"frame": 1, "node": 6, "label": "1:6"}],
+                "scale": 0.5,
+            },
+            {
+                "data": "/9j/",
+                "width": 640,
+                "height": 24,
+                "scale": 0.5,
+                "painted_over": 1,
+                "marked": ["1:6"],
+                "cut": False,
+            },
+        ),
+        ("tab.capture", {"tab": 7, "format": "png", "area": "page", "marks": "controls"}, {"data": "iVBORw0KGgo="}),
+        (
+            "page.read",
+            {
+                "tab": 7,
+                "focus": "the delivery address",
+                "frame": 1,
+                "region": _element(),
+                "find": "Address",
+                "offset": 300,
+                "text_offset": 6000,
+                "max_controls": 1000,
+                "max_text": 0,
+            },
+            {
+                "frames": [_frame(), _child_frame()],
+                "unreadable": [{"url": "about:reader", "reason": "Firefox keeps extensions out", "frame": 2, "count": 1}],
+            },
+        ),
         ("page.act", _act(), _acted()),
         ("page.act", {**_act(), "op": "scroll", "value": -560}, _refused()),
         ("page.act", {**_act(), "op": "click", "value": None}, {**_acted(), "checked": True}),
@@ -280,5 +364,13 @@ def refused_samples() -> list[Json]:
         (ADDON, "page.act", _result({"ok": True}), "missing keys"),
         (ADDON, "page.read", _result({"frames": [{**_frame(), "secret": "x"}], "unreadable": []}), "an unknown key, deep inside"),
         (ADDON, "page.read", _result({"frames": [_frame_with(checked=1)], "unreadable": []}), "1 is not true"),
+        (ADDON, "page.read", _result({"frames": [_frame_with(box=[1, 2, 3])], "unreadable": []}), "a box of three numbers"),
+        (RUNTIME, "page.read", _request("page.read", {"tab": 7, "find": "", "deadline_ms": 1}), "nothing to find"),
+        (
+            RUNTIME,
+            "tab.capture",
+            _request("tab.capture", {"tab": 7, "format": "png", "area": "window", "deadline_ms": 1}),
+            "an area of another name",
+        ),
     ]
     return [{"from": sender, "method": method, "message": message, "why": why} for sender, method, message, why in bad]

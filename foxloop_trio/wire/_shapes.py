@@ -100,6 +100,9 @@ def nullable(schema: Schema) -> Schema:
 
 
 BOOLEAN: Final[Schema] = {"type": "boolean"}
+NUMBER: Final[Schema] = {"type": "number", "minimum": -MAX_SAFE_INTEGER, "maximum": MAX_SAFE_INTEGER}
+INTEGER: Final[Schema] = {**NUMBER, "type": "integer"}
+TRUE: Final[Schema] = {"type": "boolean", "const": True}
 NATURAL: Final[Schema] = {"type": "integer", "minimum": 0, "maximum": MAX_SAFE_INTEGER}
 HEX_32: Final[Schema] = {"type": "string", "pattern": "^[0-9a-f]{32}$"}
 HEX_64: Final[Schema] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -123,6 +126,11 @@ TAB: Final = record(
 OPTION: Final = record({"value": text("option"), "label": text("option"), "selected": BOOLEAN})
 
 DESTINATION: Final = record({"url": ADDRESS, "method": text("token"), "target": text("attribute")})
+
+# Left and top of a frame's content in the viewport of the top frame, in CSS px.
+ORIGIN: Final[Schema] = {"type": "array", "items": INTEGER, "minItems": 2, "maxItems": 2}
+# Left, top, width, height in CSS px of the frame's own viewport.
+BOX: Final[Schema] = {"type": "array", "items": INTEGER, "minItems": 4, "maxItems": 4}
 
 CONTROL: Final = record(
     {
@@ -158,6 +166,23 @@ CONTROL: Final = record(
         "via": choice("label"),
         "destination": DESTINATION,
         "multiple": BOOLEAN,
+        "description": text("description"),
+        "popup_for": NATURAL,
+        "sensitive": TRUE,
+        "behind_modal": TRUE,
+        "hover_only": NATURAL,
+        # How much was cut: options left out, characters of the value, of the label.
+        "options_more": NATURAL,
+        "value_more": NATURAL,
+        "label_more": NATURAL,
+        "accept": text("attribute"),
+        "files": listing(text("attribute"), "files"),
+        "row_text": text("description"),
+        "look": text("look"),
+        "box": BOX,
+        "current": text("token"),
+        "level": NATURAL,
+        "opens": text("token"),
     },
 )
 
@@ -174,7 +199,16 @@ FRAME_STATE: Final = record(
         "more": BOOLEAN,
         "truncated": NATURAL,
         "key": DIGEST,
-    }
+    },
+    {
+        "parent": nullable(NATURAL),
+        "origin": ORIGIN,
+        "captcha_passive": BOOLEAN,
+        "text_truncated": NATURAL,
+        "total_controls": NATURAL,
+        "total_text": NATURAL,
+        "took_ms": {"type": "number", "minimum": 0, "maximum": MAX_SAFE_INTEGER},
+    },
 )
 
 DIALOG: Final = record(

@@ -78,6 +78,7 @@ _RULES = {
     "maxItems": "its largest number of items",
     "maxLength": "its largest length",
     "maximum": "its maximum",
+    "minItems": "its least number of items",
     "minLength": "its least length",
     "minimum": "its minimum",
     "pattern": "its form",

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foxloop_trio.browser._page_text import control_line, page_text, quote
+from foxloop_trio.browser._control_lines import control_line
+from foxloop_trio.browser._page_text import page_text
+from foxloop_trio.browser._quoting import quote
 from foxloop_trio.browser._snapshot import Snapshot
 
 BASE = {

@@ -140,18 +140,6 @@ async def test_what_waiting_cannot_change_is_told_at_once(code: str, autojump_cl
         assert (caught.value.code, trio.current_time()) == (code, 0)
 
 
-async def test_options_of_later_issues_say_so(autojump_clock: MockClock) -> None:
-    """Contract: anything but the default raises NotImplementedError that names the option."""
-    async with stand_in() as (session, addon):
-        tab = await the_tab(session, addon)
-        with pytest.raises(NotImplementedError, match="focus"):
-            await tab.snapshot(focus="milk")
-        addon.on["tab.get"] = lambda request: {"tab": tab_state(7)}
-        addon.on["page.read"] = lambda request: {"frames": [FRAME], "unreadable": []}
-        with pytest.raises(NotImplementedError, match="since"):
-            await tab.snapshot(since=await tab.snapshot())
-
-
 # Acting
 
 

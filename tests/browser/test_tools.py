@@ -57,6 +57,7 @@ class StandIn:
         self.reads = 0
         self.done = []
         self.log = []
+        self.asked = []
         self.result = ActResult(ok=True, started=True)
         self.settled = Settled(waited=0.12, gone=False)
         self.before_act = None
@@ -75,8 +76,9 @@ class StandIn:
     def leave(self, url, document=SECOND):
         self.url, self.document = url, document
 
-    async def snapshot(self, *, focus=None, since=None):
+    async def snapshot(self, **options):
         self.log.append("read")
+        self.asked.append(options)
         await trio.lowlevel.checkpoint()
         if self.read_error is not None:
             raise self.read_error
@@ -185,16 +187,17 @@ def is_ours(summary):
 # The pack
 
 
-def test_the_four_tools_have_their_scopes_and_closed_arguments():
+def test_the_tools_have_their_scopes_and_closed_arguments():
     """No tool takes a domain, scope, amount or target; what is not in the schema never reaches the gate."""
     tab = StandIn()
     tools = define_tools(browser_tools(tab))
     assert {name: tool.scope for name, tool in tools.items()} == {
-        "snapshot": "read", "act": "fill", "click": "submit", "open_url": "read",
+        "snapshot": "read", "act": "fill", "click": "submit", "open_url": "read", "screenshot": "read",
     }  # fmt: skip
     assert all(tool.environment is tab.session for tool in tools.values())
     for forged in ("domain", "scope", "amount", "target", "form"):
         assert tools["snapshot"].args_problem({forged: "x"}) is not None
+        assert tools["screenshot"].args_problem({forged: "x"}) is not None
         assert tools["click"].args_problem({"control_id": "0:5", forged: "x"}) is not None
     assert tools["act"].args_problem({"control_id": "0:1", "op": "click"}) is not None
     assert tools["act"].args_problem({"control_id": "0:1", "op": "type", "value": "x" * 2000}) is None
@@ -202,7 +205,7 @@ def test_the_four_tools_have_their_scopes_and_closed_arguments():
     assert tools["open_url"].args_problem({"url": "x" * 2001}) is not None
 
 
-@pytest.mark.parametrize("option", ["passwords", "focus", "chooser"])
+@pytest.mark.parametrize("option", ["passwords", "chooser"])
 def test_options_of_later_releases_name_themselves(option):
     """Anything but the default is refused, not ignored."""
     with pytest.raises(NotImplementedError, match=option):

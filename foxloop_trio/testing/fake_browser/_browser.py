@@ -22,7 +22,7 @@ import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
-from typing import Any, Final, Literal, final
+from typing import Any, Final, final
 
 import attrs
 import trio
@@ -365,9 +365,9 @@ class FakeBrowser:
             case "tab.goto":
                 return await self._load(self._tabs.get(params["tab"]), params["url"])
             case "tab.capture":
-                return self._capture(params["tab"], params["format"])
+                return self._capture(params)
             case "page.read":
-                return {"frames": [self._readable(params["tab"]).state()], "unreadable": []}
+                return {"frames": self._read(params), "unreadable": []}
             case "page.settle":
                 return await self._settle(params)
             case "page.outcome":
@@ -406,11 +406,32 @@ class FakeBrowser:
             raise Refused("no-document", f"tab {tab_id} is still loading")
         raise Refused("restricted-page", f"extensions are kept out of what tab {tab_id} shows")
 
-    def _capture(self, tab_id: int, kind: Literal["png", "jpeg"]) -> dict[str, Any]:
-        self._readable(tab_id)
-        if kind != "png":
+    def _read(self, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+        document = self._readable(params["tab"])
+        region = params.get("region")
+        if params.get("frame", 0) != 0 or (region is not None and self._find({**region, "tab": params["tab"]}) is None):
+            raise Refused("document-gone", "that document is not in the tab")
+        if region is not None and document.at(region["node"]) is None:
+            raise Refused("document-gone", f"element {region['node']} is not in the document any more")
+        return [document.state(params)]
+
+    def _capture(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        document = self._readable(params["tab"])
+        if params["format"] != "png":
             raise Refused("internal", "the fake browser makes PNG pictures only")
-        return {"data": base64.b64encode(one_grey_pixel()).decode()}
+        controls = document.state()["controls"]
+        marks = params.get("marks", [])
+        asked = [(0, control["node"]) for control in controls] if marks == "controls" else [(m["frame"], m["node"]) for m in marks]
+        there = {(0, control["node"]) for control in controls}
+        return {
+            "data": base64.b64encode(one_grey_pixel()).decode(),
+            "width": 1,
+            "height": 1,
+            "scale": params.get("scale", 1),
+            "cut": False,
+            "painted_over": sum(one["value"] != "" and (one["secret"] or "sensitive" in one) for one in controls),
+            "marked": [f"{frame}:{node}" for frame, node in asked if (frame, node) in there],
+        }
 
     # Documents
 

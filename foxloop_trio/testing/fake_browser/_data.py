@@ -86,6 +86,14 @@ class ControlData(TypedDict, total=False):
     href: str
     row: str
     via: Literal["label"]
+    description: str
+    row_text: str
+    look: str
+    current: str
+    level: int
+    opens: str
+    sensitive: bool
+    behind_modal: bool
     form: str
     """Name of its form."""
     hidden: bool

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, cast
 from urllib.parse import urljoin, urlsplit
 
@@ -34,7 +35,13 @@ TYPABLE: Final = frozenset({"textbox", "searchbox", "spinbutton", "combobox"})
 FIELDS: Final = frozenset({"input", "textarea", "select"})
 FLAGS: Final = ("disabled", "read_only", "required", "offscreen", "submit", "dialog", "autocomplete", "picker", "secret")
 TEXTS: Final = ("role", "tag", "type", "label", "name", "placeholder", "section")
-OPTIONAL: Final = ("multiple", "checked", "expanded", "date_format", "href", "row", "via")
+OPTIONAL: Final = (
+    *("multiple", "checked", "expanded", "date_format", "href", "row", "via"),
+    *("description", "row_text", "look", "current", "level", "opens"),
+)
+ONLY_TRUE: Final = ("sensitive", "behind_modal")
+MOST_CONTROLS: Final = 300
+MOST_TEXT: Final = 6_000
 MAX_OUTCOMES: Final = 32
 """Outcomes that a document keeps, as in the add-on."""
 
@@ -81,6 +88,14 @@ class FakeControl:
     href: str | None = None
     row: str | None = None
     via: Literal["label"] | None = None
+    description: str | None = None
+    row_text: str | None = None
+    look: str | None = None
+    current: str | None = None
+    level: int | None = None
+    opens: str | None = None
+    sensitive: bool = False
+    behind_modal: bool = False
     form: str | None = None
     hidden: bool = False
     covered: str | None = None
@@ -243,13 +258,29 @@ class FakeDocument:
         ]
         return self._digest(self.document, self.url, held)
 
-    def state(self) -> dict[str, Any]:
-        """The document as the wire's FrameState."""
-        controls = [self._describe(control) for control in self.controls if not control.hidden]
+    def state(self, params: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+        """The document as the wire's FrameState, narrowed down by the params of a ``page.read``.
+
+        Everything is equally near to any focus here, so `focus` changes nothing.
+        """
+        described = [self._describe(control) for control in self.controls if not control.hidden]
+        text = self.text
+        if (region := params.get("region")) is not None:
+            described = [control for control in described if region["node"] in (control["node"], control.get("form"))]
+            text = ""
+        if (sought := params.get("find")) is not None:
+            described = [control for control in described if _holds(sought, control["label"], control["value"])]
+            text = "\n".join(line for line in text.splitlines() if _holds(sought, line))
+        offset, text_offset = params.get("offset", 0), params.get("text_offset", 0)
+        controls = described[offset : offset + params.get("max_controls", MOST_CONTROLS)]
+        rest = text[text_offset:]
+        shown = rest[: params.get("max_text", MOST_TEXT)]
         return {
-            "frame": 0, "document": self.document, "url": self.url, "title": self.title, "text": self.text,
+            "frame": 0, "document": self.document, "url": self.url, "title": self.title, "text": shown,
             "headings": list(self.headings), "controls": controls, "captcha": self.captcha, "more": self.more,
-            "truncated": 0, "key": self.key,
+            "truncated": max(0, len(described) - offset - len(controls)), "key": self.key, "parent": None, "origin": [0, 0],
+            "captcha_passive": False, "total_controls": len(described), "total_text": len(text),
+            "text_truncated": len(rest) - len(shown), "took_ms": 0,
         }  # fmt: skip
 
     def keep(self, call: str) -> KeptOutcome:
@@ -272,6 +303,7 @@ class FakeDocument:
         described: dict[str, Any] = {"node": node, "value": control.shown_value, "guard": self.guard_of(control)}
         described |= {name: getattr(control, name) for name in (*TEXTS, *FLAGS)}
         described |= {name: value for name in OPTIONAL if (value := getattr(control, name)) is not None}
+        described |= {name: True for name in ONLY_TRUE if getattr(control, name)}
         if control.options is not None:
             described["options"] = [
                 {"value": value, "label": label, "selected": value == control.value} for value, label in control.options.items()
@@ -284,6 +316,12 @@ class FakeDocument:
 
     def _digest(self, *values: Any) -> str:
         return hashlib.blake2b(canonical_json(list(values)).encode(), key=self._secret, digest_size=8).hexdigest()
+
+
+def _holds(sought: str, *texts: str) -> bool:
+    """Whether one of them holds the text, whatever its case and its white space."""
+    needle = " ".join(sought.split()).casefold()
+    return any(needle in " ".join(text.split()).casefold() for text in texts)
 
 
 def run_effects(document: FakeDocument, effects: Effects | None) -> None:

@@ -60,19 +60,22 @@ export function createPages({ documents, tabs, incarnation, notify, platform }) 
     }
   }
 
-  async function read({ tab }, call) {
+  async function read({ tab, ...params }, call) {
     const doc = documents.top(tab);
     if (doc === null) {
       throw await tabs.unreadable(tab);
     }
-    const reply = await answer(documents.ask(doc, { op: "read", frame: 0 }), call);
+    const options = { focus: params.focus, find: params.find, offset: params.offset, textOffset: params.text_offset, maxControls: params.max_controls, maxText: params.max_text, node: params.region?.node };
+    const reply = await answer(documents.ask(doc, { op: "read", options }), call);
     if (reply.gone) {
       throw new Fault("document-gone", "the document went away while it was read");
     }
     if (reply.json === null) {
       return { frames: [], unreadable: [{ url: doc.url, reason: "the document has no body (yet)" }] };
     }
-    return verbatim(`{"frames":[${reply.json}],"unreadable":[]}`);
+    const { json, text, left, total } = reply.json;
+    const known = JSON.stringify({ frame: 0, parent: null, origin: [0, 0], text, text_truncated: left, total_text: total });
+    return verbatim(`{"frames":[${known.slice(0, -1)},${json.slice(1)}],"unreadable":[]}`);
   }
 
   async function act(params, call) {

@@ -14,6 +14,7 @@ const KNOWN = new Set([
   "additionalProperties",
   "items",
   "maxItems",
+  "minItems",
   "minLength",
   "maxLength",
   "pattern",
@@ -87,8 +88,8 @@ function textProblem(schema, value, path) {
 }
 
 function listProblem(schema, value, path) {
-  if (value.length > (schema.maxItems ?? Infinity)) {
-    return `${path}: ${value.length} items, allowed are ${schema.maxItems}`;
+  if (value.length < (schema.minItems ?? 0) || value.length > (schema.maxItems ?? Infinity)) {
+    return `${path}: ${value.length} items, allowed are ${schema.minItems ?? 0} to ${schema.maxItems ?? "any"}`;
   }
   if (schema.items !== undefined) {
     for (let at = 0; at < value.length; at += 1) {

@@ -46,7 +46,7 @@ foxloop.define("act", (parts) => {
     if (facts === null) {
       return refuse("hidden");
     }
-    if (guard.guardOf(facts) !== order.guard) {
+    if (guard.guardOf(facts, turn) !== order.guard) {
       return refuse("stale", "control differs");
     }
     if (guard.keyOf(turn) !== order.key) {

@@ -1,11 +1,12 @@
 // captcha: does this page ask whether a person is there?
 //
-// `present(sight, page)`, page being `{ title, text, controls }` -> boolean: a challenge that can be seen and is not solved yet, or
-// words of a challenge on a page with little else. An invisible badge or an article about captchas is none.
-// Depends on: sight, tree.
+// `look(turn, page)`, page being `{ title, text, controls }` -> `{ captcha, captcha_passive }`. `captcha`: a challenge that can be
+// seen and is not solved yet, or words of a challenge on a page with little else. `captcha_passive`: an invisible badge, a solved
+// challenge or one out of sight: it stands in nobody's way. An article about captchas is neither.
+// Depends on: nothing.
 "use strict";
 
-foxloop.define("captcha", ({ tree }) => {
+foxloop.define("captcha", () => {
   const WIDGETS = [
     ...["recaptcha", "hcaptcha", "challenges.cloudflare.com"].map((host) => `iframe[src*="${host}" i]`),
     ".g-recaptcha",
@@ -13,24 +14,25 @@ foxloop.define("captcha", ({ tree }) => {
     ".cf-turnstile",
     "[data-captcha]",
   ].join(", ");
+  const BADGES = '.grecaptcha-badge, [data-size="invisible"], iframe[src*="size=invisible"]';
   const ANSWERS = '[name$="captcha-response"], [name="cf-turnstile-response"]';
   const SMALLEST_PX = 40;
   const FEW_CONTROLS = 10;
   const WORDS =
     /(?<![\p{L}\p{N}])(?:are you a robot|captcha|i['’]?m not a robot|verify (?:that )?(?:you are )?(?:a )?human)(?![\p{L}\p{N}])/iu;
 
-  function widgetSeen(sight) {
-    return Array.from(tree.all(WIDGETS)).some((el) => {
-      const box = el.getBoundingClientRect();
-      return box.width >= SMALLEST_PX && box.height >= SMALLEST_PX && sight.seen(el);
-    });
+  function isChallenge(el, turn) {
+    const box = turn.boxOf(el);
+    return box.width >= SMALLEST_PX && box.height >= SMALLEST_PX && turn.seen(el) && el.closest(BADGES) === null;
   }
 
-  const solved = () => Array.from(tree.all(ANSWERS)).some((el) => el.value);
-
-  function present(sight, { title, text, controls }) {
-    return (widgetSeen(sight) && !solved()) || (controls < FEW_CONTROLS && WORDS.test(`${title}\n${text}`));
+  function look(turn, { title, text, controls }) {
+    const widgets = turn.all(WIDGETS);
+    const solved = widgets.length > 0 && turn.all(ANSWERS).some((el) => Boolean(el.value));
+    const challenged = !solved && widgets.some((el) => isChallenge(el, turn));
+    const captcha = challenged || (controls < FEW_CONTROLS && WORDS.test(`${title}\n${text}`));
+    return { captcha, captcha_passive: !captcha && (widgets.length > 0 || turn.all(BADGES.split(",")[0]).length > 0) };
   }
 
-  return { present };
+  return { look };
 });

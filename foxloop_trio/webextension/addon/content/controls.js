@@ -1,49 +1,64 @@
 // controls: the facts about one control, as they are in this turn.
 //
 // Purpose: reading and acting must see the same thing, so both start here.
-// `facts(el, sight)` -> null when it is no control or cannot be seen, else `{ el, role, via, label, section, row, form, secret,
-// value, state, chosen, disabled }`. `via` is the label through which a control is used that cannot be seen itself (a styled
-// checkbox), else null. `usable(el, sight)`: a person can see it or its label.
-// Depends on: names, places, roles, sight, tree, values.
+// `facts(el, turn)` -> null when it is no control or cannot be seen, else `{ el, role, via, label, section, row, form, secret,
+// sensitive, value, state, chosen, disabled }`. `via` is the label through which a control is used that cannot be seen itself (a
+// styled checkbox), else null. `usable(el, turn)`: a person can see it or its label. `isSecretField(el, turn)`,
+// `isMasked(el, turn)`: its value is a secret; or is sensitive too.
+// Depends on: extras, neighbours, places, roles, values.
 "use strict";
 
-foxloop.define("controls", ({ names, places, roles, tree, values }) => {
-  // The native checkbox is transparent, clipped or not rendered, and its label is drawn as the box.
-  function labelFor(el, sight) {
-    if (!values.isToggle(el) || tree.closest(el, '[aria-hidden="true"], [inert]') !== null) {
+foxloop.define("controls", ({ extras, neighbours, places, roles, values }) => {
+  // The native checkbox is transparent, clipped or not rendered, and its label is drawn as the box. A file field's label is its
+  // button.
+  function labelFor(el, turn) {
+    if (!(values.isToggle(el) || (el.localName === "input" && el.type === "file")) || turn.hiddenByMarkup(el)) {
       return null;
     }
-    return Array.from(el.labels ?? []).find((label) => sight.seen(label)) ?? null;
+    return Array.from(el.labels ?? []).find((label) => turn.seen(label)) ?? null;
   }
 
-  const usable = (el, sight) => sight.seen(el) || labelFor(el, sight) !== null;
+  const usable = (el, turn) => turn.seen(el) || labelFor(el, turn) !== null;
 
-  function facts(el, sight) {
-    const role = roles.roleOf(el);
+  function facts(el, turn) {
+    const role = extras.roleOf(el);
     if (role === null) {
       return null;
     }
-    const via = sight.seen(el) ? null : labelFor(el, sight);
-    if (via === null && !sight.seen(el)) {
+    const via = turn.seen(el) ? null : labelFor(el, turn);
+    if (via === null && !turn.seen(el)) {
       return null;
     }
-    const label = names.nameOf(el, sight);
+    const label = neighbours.labelOf(el, role, turn);
     const secret = values.isSecret(el, label);
+    const sensitive = !secret && values.isSensitive(el, label);
     return {
       el,
       role,
       via,
       label,
       secret,
-      section: places.sectionOf(el),
+      sensitive,
+      section: places.sectionOf(el, turn),
       row: places.rowOf(el),
       form: places.formOf(el),
-      value: values.valueOf(el, secret),
+      value: values.valueOf(el, secret || sensitive),
       state: values.stateOf(el),
       chosen: values.chosenOf(el),
       disabled: values.isDisabled(el),
     };
   }
 
-  return { facts, usable };
+  function isSecretField(el, turn) {
+    const role = extras.roleOf(el);
+    return values.isSecret(el, "") || (roles.typable(el, role) && values.isSecret(el, neighbours.labelOf(el, role, turn)));
+  }
+
+  // Neither to be shown nor to be photographed.
+  function isMasked(el, turn) {
+    const label = neighbours.labelOf(el, extras.roleOf(el), turn);
+    return values.isSecret(el, label) || values.isSensitive(el, label);
+  }
+
+  return { facts, usable, isSecretField, isMasked };
 });

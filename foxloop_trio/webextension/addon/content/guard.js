@@ -1,18 +1,18 @@
 // guard: what must not have changed between looking and acting.
 //
-// `guardOf(facts)`: a keyed digest over everything about a control that a person would have judged it by. `keyOf(sight)`: one over
-// the document, its address and the state of all its visible fields. Both are 16 hex digits that reveal nothing. A change elsewhere
-// (another button's text, a paragraph, a class, a position) alters neither. Where a control leads and what kind of field it is are
-// judged too: an approval to send a form is one for the address it named.
-// Depends on: controls, identity, names, numbers, places, roles, values.
+// `guardOf(facts, turn)`: a keyed digest over everything about a control that a person would have judged it by. `keyOf(turn)`: one
+// over the document, its address and the state of all its visible fields. Both are 16 hex digits that reveal nothing. A change
+// elsewhere (another button's text, a paragraph, a class, a position) alters neither. Where a control leads and what kind of field
+// it is are judged too: an approval to send a form is one for the address it named.
+// Depends on: controls, identity, numbers, places, roles, values.
 "use strict";
 
-foxloop.define("guard", ({ controls, identity, names, numbers, places, roles, values }) => {
+foxloop.define("guard", ({ controls, identity, numbers, places, roles, values }) => {
   // Lists as JSON, so that no two different lists of texts are ever the same text.
   const digest = (list) => identity.digest(JSON.stringify(list));
 
-  function guardOf(facts) {
-    const { el, role, label, secret, value, state, chosen, disabled, section, row, form } = facts;
+  function guardOf(facts, turn) {
+    const { el, role, label, secret, sensitive, value, state, chosen, disabled, section, row, form } = facts;
     const attribute = (name) => el.getAttribute(name);
     return digest([
       role,
@@ -27,20 +27,27 @@ foxloop.define("guard", ({ controls, identity, names, numbers, places, roles, va
       attribute("type"),
       el.type ?? null,
       secret,
+      sensitive,
       form === null ? null : numbers.numberOf(form),
       section,
-      places.rowDigest(row),
+      places.rowDigest(row, turn),
+      role === "canvas" ? [el.width, el.height] : null,
     ]);
   }
 
-  function keyOf(sight) {
-    const held = roles
-      .fields()
-      .filter((el) => controls.usable(el, sight))
-      .map((el) => {
-        const secret = values.isSecret(el, names.nameOf(el, sight));
-        return [numbers.numberOf(el), values.valueOf(el, secret), el.checked === true, values.chosenOf(el), values.isDisabled(el)];
-      });
+  // An empty field is not asked whether it holds a secret: to find out takes its name.
+  function heldBy(el, turn) {
+    const value = values.plainValueOf(el);
+    return value !== "" && controls.isSecretField(el, turn) ? values.MASK : value;
+  }
+
+  function keyOf(turn) {
+    const held = [];
+    for (const el of roles.fields(turn)) {
+      if (controls.usable(el, turn)) {
+        held.push([numbers.numberOf(el), heldBy(el, turn), el.checked === true, values.chosenOf(el), values.isDisabled(el)]);
+      }
+    }
     return digest([performance.timeOrigin, document.URL, held]);
   }
 

@@ -8,22 +8,27 @@ foxloop.define("limits", () => ({
   addresses: 65_536,
   attribute: 1000,
   calls: 32,
-  controls: 300,
+  controls: 1000,
+  description: 200,
   detail: 1000,
   dialogs: 50,
+  files: 10,
   heading: 500,
   headings: 200,
   label: 200,
+  look: 60,
   message: 2000,
   option: 500,
-  options: 2000,
+  options: 300,
   section: 70,
-  text: 6000,
+  text: 60_000,
   title: 1000,
   token: 100,
   value: 500,
 
+  controlsAtFirst: 300, // controls of one frame, unless a read asks for more (page reference 2.11)
   dialogMessage: 500, // what of a script dialog's text is worth telling
   rowText: 2000, // UTF-16 units of a row that go into its digest
   smallestBox: 2, // CSS px; a box must be larger than this both ways to be seen
+  textAtFirst: 6000, // UTF-16 units of text, unless a read asks for more (page reference 2.10)
 }));

@@ -1,94 +1,277 @@
-// names: what a control is called, computed as a person (or a screen reader) would find it.
+// names: what a control is called, by "Accessible Name and Description Computation 1.2" of the W3C and its HTML mapping.
 //
-// `nameOf(el, sight)` -> the whole name, white space collapsed; callers cut it. First that is not empty: aria-labelledby,
-// aria-label, associated labels, the value of a button-like input, alt, own content, title, placeholder. Own content, title and
-// placeholder without any letter or digit wait until nothing better is found.
-// Depends on: tree, words.
+// `nameOf(el, turn)`, `descriptionOf(el, turn)`: whole texts, white space collapsed; callers cut them. `contentOf(el, turn)`: the
+// name that an element has by what stands in it. The steps have the letters of the standard. Where we differ on purpose (symbols,
+// secrets, line breaks, private characters) docs/reference/names-of-controls.md says why.
+// Depends on: roles, sheets, tree, values, words.
 "use strict";
 
-foxloop.define("names", ({ tree, words }) => {
+foxloop.define("names", ({ roles, sheets, tree, values, words }) => {
   const CAPTIONS = { submit: "Submit Query", reset: "Reset" }; // what Firefox writes on a button without a value
+  const SILENT = new Set(["script", "style", "noscript", "template", "datalist"]);
+  const LABELLED = new Set(["button", "input", "meter", "output", "progress", "select", "textarea"]);
   const FIELDS = new Set(["input", "select", "textarea"]);
-  const NEVER = new Set(["script", "style", "noscript", "template"]);
-  const WITH_ALT = new Set(["img", "area", "input"]);
+  const WITH_ALT = new Set(["img", "area"]);
+  const SVG = "http://www.w3.org/2000/svg";
+  const FROM_CONTENT = new Set([
+    ...["button", "cell", "checkbox", "columnheader", "gridcell", "heading", "link", "menuitem", "menuitemcheckbox"],
+    ...["menuitemradio", "option", "radio", "row", "rowheader", "switch", "tab", "tooltip", "treeitem"],
+  ]);
+  const CONTENT_TAGS = new Set([
+    ...["a", "button", "summary", "option", "th", "td", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "label", "legend", "caption"],
+    ...["figcaption", "output"],
+  ]);
+  const NAMING_CHILD = { fieldset: "legend", table: "caption", figure: "figcaption" };
+  const RANGES = new Set(["slider", "spinbutton", "scrollbar", "progressbar", "meter"]);
+  const PRIVATE = /[\ue000-\uf8ff\u{f0000}-\u{10fffd}]/gu; // letters of icon fonts
 
   const attribute = (el, name) => words.clean(el.getAttribute(name) ?? "");
+  const roleToken = (el) => el.getAttribute("role")?.trim().split(/\s+/, 1)[0] ?? "";
+  const isPresentational = (el) => /^(?:none|presentation)$/.test(roleToken(el));
 
-  function nameOf(el, sight) {
-    return compute(el, { sight, visited: new Set(), hiddenToo: false });
+  function nameOf(el, turn) {
+    const memo = turn.memo("names");
+    let name = memo.get(el);
+    if (name === undefined) {
+      turn.memo("naming").set(el, true);
+      name = words.clean(compute(el, { turn, root: el, visited: new Set(), inner: false, hiddenToo: false, referenced: false }));
+      memo.set(el, name);
+    }
+    return name;
+  }
+
+  // Whether its value must not become part of another one's name. In a ring of labels nobody knows, so it must not.
+  function isHushed(el, turn) {
+    if (turn.memo("naming").has(el) && !turn.memo("names").has(el)) {
+      return true;
+    }
+    const name = nameOf(el, turn);
+    return values.isSecret(el, name) || values.isSensitive(el, name);
   }
 
   function compute(el, walk) {
+    // 2A: hidden, and not what a reference points at.
+    if (walk.inner && !walk.hiddenToo && isHidden(el, walk)) {
+      return "";
+    }
+    // 2B: aria-labelledby, not followed a second time.
+    const referred = walk.referenced ? "" : fromReferences(el, "aria-labelledby", walk);
+    if (referred !== "") {
+      return referred;
+    }
     if (walk.visited.has(el)) {
       return "";
     }
     walk.visited.add(el);
+    // 2C: a control in another one's name stands for its value.
+    const embedded = walk.inner && el !== walk.root ? valueInName(el, walk) : null;
+    if (embedded !== null) {
+      return embedded;
+    }
+    // 2D: aria-label. 2E: what HTML and SVG have for it.
+    return attribute(el, "aria-label") || fromLanguage(el, walk) || fromContentOrTooltip(el, walk);
+  }
+
+  function isHidden(el, { turn }) {
+    // A picture's title is never drawn, and names it all the same.
     return (
-      named(
-        attribute(el, "aria-labelledby")
-          .split(" ")
-          .map((id) => tree.byId(el, id)),
-        walk,
-      ) ||
-      attribute(el, "aria-label") ||
-      named(el.labels ?? [], walk) ||
-      caption(el) ||
-      (WITH_ALT.has(el.localName) ? attribute(el, "alt") : "") ||
-      described(el, walk)
+      el.getAttribute("aria-hidden") === "true" || (!turn.rendered(el) && !(el.localName === "title" && el.namespaceURI === SVG))
     );
   }
 
-  // The names of other elements. What is referred to by name may be hidden: that is a common way to write a label.
-  function named(elements, walk) {
-    return Array.from(elements)
-      .filter((el) => el !== null)
-      .map((el) => compute(el, { ...walk, hiddenToo: walk.hiddenToo || !walk.sight.rendered(el) }))
-      .filter((name) => name !== "")
-      .join(" ");
+  const isHiddenWhole = (el, walk) => isHidden(el, walk) || walk.turn.hiddenByMarkup(el);
+
+  // What is referred to may be hidden: a common way to write a label. Then all that is in it counts.
+  function fromReferences(el, name, walk) {
+    const list = el.getAttribute(name);
+    if (list === null) {
+      return "";
+    }
+    const parts = list
+      .split(/\s+/)
+      .map((id) => tree.byId(el, id))
+      .filter((other) => other !== null)
+      .map((other) =>
+        compute(other, {
+          ...walk,
+          visited: new Set(),
+          inner: true,
+          root: null,
+          referenced: true,
+          hiddenToo: isHiddenWhole(other, walk),
+        }),
+      );
+    return words.clean(parts.join(" "));
+  }
+
+  function valueInName(el, { turn }) {
+    const role = roleToken(el) || roles.roleOf(el);
+    if (RANGES.has(role)) {
+      return attribute(el, "aria-valuetext") || attribute(el, "aria-valuenow") || (FIELDS.has(el.localName) ? el.value : "");
+    }
+    if (el.localName === "select") {
+      return Array.from(el.selectedOptions, (option) => words.clean(option.label)).join(" ");
+    }
+    if (role === "listbox" || (role === "combobox" && !FIELDS.has(el.localName) && !roles.isEditable(el))) {
+      const chosen = Array.from(el.querySelectorAll('[role=option][aria-selected="true"]'));
+      return chosen.length === 0 && role === "combobox"
+        ? words.clean(el.textContent)
+        : chosen.map((option) => words.clean(option.textContent)).join(" ");
+    }
+    if (role === "textbox" || role === "searchbox" || role === "combobox") {
+      const value = words.clean(values.plainValueOf(el));
+      return value === "" || isHushed(el, turn) ? "" : value;
+    }
+    return null;
+  }
+
+  function fromLanguage(el, walk) {
+    const tag = el.localName;
+    const labels = LABELLED.has(tag) ? fromLabels(el, walk) : "";
+    if (labels !== "") {
+      return labels;
+    }
+    if (tag === "input") {
+      return caption(el);
+    }
+    if (WITH_ALT.has(tag)) {
+      return attribute(el, "alt");
+    }
+    if (tag === "option" || tag === "optgroup") {
+      return attribute(el, "label");
+    }
+    if (tag in NAMING_CHILD && !isPresentational(el)) {
+      const child = Array.from(el.children).find((one) => one.localName === NAMING_CHILD[tag]);
+      return child === undefined ? "" : compute(child, { ...walk, inner: true });
+    }
+    if (tag === "svg" || (el.namespaceURI === SVG && tag !== "title" && tag !== "text")) {
+      const title = Array.from(el.children).find((one) => one.localName === "title");
+      return title === undefined ? attribute(el, "xlink:title") : words.clean(title.textContent);
+    }
+    return "";
+  }
+
+  function fromLabels(el, walk) {
+    const labels = el.labels;
+    if (labels === null || labels === undefined || labels.length === 0) {
+      return "";
+    }
+    const parts = Array.from(labels, (label) =>
+      compute(label, { ...walk, inner: true, root: el, referenced: true, hiddenToo: walk.hiddenToo || isHiddenWhole(label, walk) }),
+    );
+    return words.clean(parts.join(" "));
   }
 
   function caption(el) {
-    if (el.localName !== "input" || !["button", "submit", "reset"].includes(el.type)) {
+    if (el.type === "image") {
+      return attribute(el, "alt") || attribute(el, "value") || attribute(el, "title") || CAPTIONS.submit;
+    }
+    if (!["button", "submit", "reset"].includes(el.type)) {
       return "";
     }
     return words.clean(el.hasAttribute("value") ? el.value : (CAPTIONS[el.type] ?? ""));
   }
 
-  function described(el, walk) {
+  // 2F to 2I. What has neither letter nor digit ("x" as a sign) waits until nothing better is found.
+  function fromContentOrTooltip(el, walk) {
     let symbols = "";
-    for (const source of [() => content(el, walk), () => attribute(el, "title"), () => attribute(el, "placeholder")]) {
+    for (const source of [
+      () => (walk.inner || namedByContent(el) ? fromContent(el, walk) : ""),
+      () => attribute(el, "title"),
+      () => attribute(el, "placeholder") || attribute(el, "aria-placeholder"),
+    ]) {
       const text = source();
-      if (words.hasWord(text)) {
+      if (walk.inner ? text !== "" : words.hasWord(text)) {
         return text;
       }
-      symbols ||= text;
+      symbols ||= words.clean(text);
     }
     return symbols;
   }
 
-  function content(el, walk) {
+  function namedByContent(el) {
     if (FIELDS.has(el.localName)) {
-      return "";
-    }
-    const parts = [];
-    for (const child of el.childNodes) {
-      if (child.nodeType === Node.TEXT_NODE) {
-        parts.push(child.data);
-      } else if (child.nodeType === Node.ELEMENT_NODE && told(child, walk)) {
-        parts.push(compute(child, walk));
-      }
-    }
-    return words.clean(parts.join(" "));
-  }
-
-  function told(child, walk) {
-    if (NEVER.has(child.localName) || child.getAttribute("aria-hidden") === "true") {
       return false;
     }
-    // The title of an SVG picture is never rendered, and names it all the same.
-    const title = child.localName === "title" && child.namespaceURI === "http://www.w3.org/2000/svg";
-    return title || walk.hiddenToo || walk.sight.rendered(child);
+    const role = roleToken(el);
+    return role !== "" && !/^(?:none|presentation)$/.test(role)
+      ? FROM_CONTENT.has(role) || (CONTENT_TAGS.has(el.localName) && !roles.isKnown(role))
+      : CONTENT_TAGS.has(el.localName) || (el.namespaceURI === SVG && el.localName === "text");
   }
 
-  return { nameOf };
+  function contentOf(el, turn) {
+    const memo = turn.memo("contents");
+    let text = memo.get(el);
+    if (text === undefined) {
+      text = words.clean(fromContent(el, { turn, root: el, visited: new Set([el]), inner: true, hiddenToo: false, referenced: true }));
+      memo.set(el, text);
+    }
+    return text;
+  }
+
+  function fromContent(el, walk) {
+    const inner = { ...walk, inner: true };
+    const parts = [generated(el, "::before", walk)];
+    const children = tree.children(el);
+    for (let at = 0; at < children.length; at += 1) {
+      const child = children[at];
+      if (child.nodeType === tree.TEXT) {
+        parts.push(child.data);
+      } else if (child.localName === "br") {
+        parts.push(" ");
+      } else if (child.localName !== undefined && !SILENT.has(child.localName)) {
+        parts.push(spaced(child, compute(child, inner), walk));
+      }
+    }
+    for (const id of (el.getAttribute("aria-owns") ?? "").split(/\s+/)) {
+      const owned = tree.byId(el, id);
+      if (owned !== null) {
+        parts.push(" ", compute(owned, inner));
+      }
+    }
+    parts.push(generated(el, "::after", walk));
+    return parts.join("").replace(PRIVATE, "");
+  }
+
+  // Blocks and boxes stand apart; pieces of one line do not.
+  function spaced(child, text, { turn }) {
+    return text === "" || turn.styleOf(child).display === "inline" ? text : ` ${text} `;
+  }
+
+  // Text of the style sheet counts as content. The sheets tell which elements have some, so that not all have to be asked.
+  function generated(el, where, { turn }) {
+    const memo = turn.memo("generated");
+    if (!memo.has("all")) {
+      const { generated: selectors, blind } = sheets.study(turn);
+      memo.set("all", blind ? null : new Set(selectors.length === 0 ? [] : turn.all(sheets.within(selectors))));
+    }
+    const all = memo.get("all");
+    if (all !== null && !all.has(el)) {
+      return "";
+    }
+    const live = getComputedStyle(el, where);
+    const texts = Array.from(live.content.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(([-\w]+)\)|(\/)/g));
+    if (texts.length === 0 || live.display === "none") {
+      return "";
+    }
+    const slash = texts.findIndex((found) => found[3] !== undefined); // what follows it is the alternative for reading
+    const text = texts
+      .slice(slash + 1)
+      .map((found) => (found[2] === undefined ? (found[1] ?? "").replace(/\\(.)/g, "$1") : (el.getAttribute(found[2]) ?? "")))
+      .join("");
+    return live.display === "inline" ? text : ` ${text} `;
+  }
+
+  function descriptionOf(el, turn) {
+    const walk = { turn, root: el, visited: new Set(), inner: true, hiddenToo: false, referenced: false };
+    const name = nameOf(el, turn);
+    const found =
+      fromReferences(el, "aria-describedby", walk) ||
+      attribute(el, "aria-description") ||
+      attribute(el, "title") ||
+      (attribute(el, "placeholder") === name ? "" : attribute(el, "placeholder"));
+    return found === name || found === attribute(el, "placeholder") ? "" : found;
+  }
+
+  return { nameOf, descriptionOf, contentOf };
 });

@@ -1,37 +1,246 @@
 // page_text: what a person could read on the page, beside its controls.
 //
-// `text(sight)`: the visible texts in document order, one line per text node, cut. `headings(sight)`: visible h1 and h2.
+// `textOf(root, turn, options)` -> `{ text, total, left }`: the visible text inside an element in reading order, one line per
+// block; cells of a table row joined by " | ", list items begin with "- ". `options`: `{ offset, most, find, wants }`: UTF-16 units to
+// skip and to tell; `find`, a predicate over lines; `wants`, a score of lines, by which the lines are chosen that are told when there
+// are too many. `left` units are not told after these; `total` is exact when `left` is 0, else the rest of it is an estimate.
+// `brief(el, turn, most)`: the text of a small part in one line. `headings(turn)`: visible h1 and h2.
 // `hasMore()`: there is more below the viewport.
-// Depends on: limits, sight, tree, words.
+// Depends on: limits, names, tree, values, words.
 "use strict";
 
-foxloop.define("pageText", ({ limits, tree, words }) => {
-  const SILENT = "script, style, noscript, template";
+foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
+  const SILENT = new Set([
+    ...["audio", "canvas", "datalist", "desc", "head", "iframe", "metadata", "noscript", "object", "script", "select", "style"],
+    ...["template", "title", "video"],
+  ]);
+  const DEEPEST = 1500; // levels of nesting; Firefox draws far fewer
+  const MOST_RANKED = 200_000; // units among which lines are chosen by their score
 
-  function text(sight) {
-    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    const lines = [];
-    let length = 0;
-    while (length < limits.text && walker.nextNode()) {
-      const line = walker.currentNode.data.trim();
-      const holder = walker.currentNode.parentElement;
-      if (line !== "" && holder !== null && !holder.matches(SILENT) && sight.textSeen(holder)) {
-        lines.push(line);
-        length += line.length;
+  // Collects pieces of one line, and lines. `take(line)` answers false when it wants no more.
+  function createWriter(take) {
+    let line = "";
+    let item = false;
+    let cells = null;
+    const rows = [];
+    let going = true;
+
+    function emit(text) {
+      if (text !== "" && going) {
+        going = take(item ? `- ${text}` : text);
+        item = false;
       }
     }
-    return words.cut(lines.join("\n"), limits.text);
+
+    function breakLine() {
+      if (cells !== null) {
+        line += " ";
+      } else {
+        const text = words.clean(line);
+        line = "";
+        emit(text);
+      }
+    }
+
+    return {
+      add(text) {
+        line += text;
+      },
+      breakLine,
+      beginItem() {
+        breakLine();
+        item = cells === null;
+      },
+      endItem() {
+        breakLine();
+        item = false;
+      },
+      beginRow() {
+        breakLine();
+        rows.push({ cells, line });
+        cells = [];
+        line = "";
+      },
+      endCell() {
+        if (cells !== null) {
+          cells.push(words.clean(line));
+          line = "";
+        }
+      },
+      endRow() {
+        const text = [...cells, words.clean(line)].filter((cell) => cell !== "").join(" | ");
+        const before = rows.pop();
+        cells = before.cells;
+        line = before.line;
+        if (cells !== null) {
+          line += ` ${text} `;
+        } else {
+          emit(text);
+        }
+      },
+      goes: () => going,
+    };
   }
 
-  function headings(sight) {
-    return Array.from(tree.all("h1, h2"))
-      .filter((el) => sight.seen(el))
-      .map((el) => words.cut(words.clean(el.textContent), limits.heading))
-      .filter((heading) => heading !== "")
-      .slice(0, limits.headings);
+  function walk(el, turn, writer, depth) {
+    const children = tree.children(el);
+    const shown = turn.textSeen(el);
+    // A list of nodes is looked at by its links where it is the children's own: indexes cost more.
+    if (Array.isArray(children)) {
+      for (const child of children) {
+        visit(child, shown, turn, writer, depth);
+      }
+    } else {
+      for (let child = children.length === 0 ? null : children[0]; child !== null && writer.goes(); child = child.nextSibling) {
+        visit(child, shown, turn, writer, depth);
+      }
+    }
+  }
+
+  function visit(node, shown, turn, writer, depth) {
+    const tag = node.localName;
+    if (tag === undefined) {
+      if (shown && node.nodeType === tree.TEXT) {
+        addText(node, turn, writer);
+      }
+    } else if (tag === "br") {
+      writer.breakLine();
+    } else if (!SILENT.has(tag) && depth < DEEPEST) {
+      enter(node, tag, turn, writer, depth + 1);
+    }
+  }
+
+  function addText(node, turn, writer) {
+    const { data } = node;
+    if (!/[\n\r]/.test(data.trim())) {
+      writer.add(data);
+      return;
+    }
+    const holder = node.parentElement;
+    const lines = holder !== null && /^(?:pre|break-spaces)/.test(turn.styleOf(holder).live.whiteSpace) ? data.split(/\r\n?|\n/) : [data];
+    lines.forEach((line, at) => {
+      if (at > 0) {
+        writer.breakLine();
+      }
+      writer.add(line);
+    });
+  }
+
+  function enter(el, tag, turn, writer, depth) {
+    const { display } = turn.styleOf(el);
+    if (display === "none" || el.getAttribute("aria-hidden") === "true" || el.hasAttribute("inert")) {
+      return;
+    }
+    if (tag === "textarea" && (values.isSecret(el, names.nameOf(el, turn)) || values.isSensitive(el, names.nameOf(el, turn)))) {
+      return;
+    }
+    if (display === "inline" || display === "contents") {
+      walk(el, turn, writer, depth);
+      return;
+    }
+    const role = el.getAttribute("role");
+    if (display === "table-row" || role === "row") {
+      writer.beginRow();
+      walk(el, turn, writer, depth);
+      writer.endRow();
+    } else if (display === "table-cell" || role === "cell" || role === "gridcell" || role === "columnheader" || role === "rowheader") {
+      walk(el, turn, writer, depth);
+      writer.endCell();
+    } else if (display === "list-item" && tag !== "summary") {
+      writer.beginItem();
+      walk(el, turn, writer, depth);
+      writer.endItem();
+    } else if (display.startsWith("inline") || display === "ruby" || display === "ruby-text") {
+      writer.add(" ");
+      walk(el, turn, writer, depth);
+      writer.add(" ");
+    } else {
+      writer.breakLine();
+      walk(el, turn, writer, depth);
+      writer.breakLine();
+    }
+  }
+
+  function collect(root, turn, take) {
+    const writer = createWriter(take);
+    enter(root, root.localName, turn, writer, 0);
+    writer.breakLine();
+  }
+
+  function textOf(root, turn, { offset, most, find, wants }) {
+    const needed = wants === null ? offset + most : MOST_RANKED;
+    const lines = [];
+    let length = -1; // a line break before each line but the first
+    let whole = true;
+    collect(root, turn, (line) => {
+      if (find === null || find(line)) {
+        lines.push(line);
+        length += line.length + 1;
+      }
+      whole = length <= needed;
+      return whole;
+    });
+    length = Math.max(0, length);
+    if (wants !== null && length > offset + most) {
+      return chosen(lines, { offset, most, wants, whole, length });
+    }
+    const text = lines.join("\n");
+    const told = words.cut(text.slice(offset), most);
+    const rest = Math.max(0, text.length - offset - told.length);
+    // Where the walk ended early, the engine's own count of what is rendered says about how much there is.
+    const left = whole ? rest : Math.max(rest, 1, (root.innerText ?? "").length - offset - told.length);
+    return { text: told, total: Math.min(offset, text.length) + told.length + left, left };
+  }
+
+  // The lines with the best scores, from the top; told in their order.
+  function chosen(lines, { offset, most, wants, whole, length }) {
+    const ranked = lines.map((line, at) => ({ at, line, score: wants(line) }));
+    ranked.sort((a, b) => b.score - a.score || a.at - b.at);
+    const kept = [];
+    let taken = 0;
+    let skipped = 0;
+    for (const each of ranked) {
+      const cost = each.line.length + 1;
+      if (skipped + cost <= offset) {
+        skipped += cost;
+      } else if (taken + cost <= most + 1) {
+        taken += cost;
+        kept.push(each);
+      } else {
+        break;
+      }
+    }
+    kept.sort((a, b) => a.at - b.at);
+    const text = kept.map(({ line }) => line).join("\n");
+    const left = Math.max(whole ? 0 : 1, length - skipped - text.length);
+    return { text: words.cut(text, most), total: skipped + text.length + left, left };
+  }
+
+  function brief(el, turn, most) {
+    const parts = [];
+    let length = 0;
+    collect(el, turn, (line) => {
+      parts.push(line);
+      length += line.length + 1;
+      return length <= most;
+    });
+    return words.cut(parts.join(" ").replace(/^- /, ""), most);
+  }
+
+  function headings(turn) {
+    const found = [];
+    for (const el of turn.all("h1, h2, [role=heading][aria-level='1'], [role=heading][aria-level='2']")) {
+      if (found.length < limits.headings && turn.seen(el)) {
+        const heading = words.cut(brief(el, turn, limits.heading), limits.heading);
+        if (heading !== "") {
+          found.push(heading);
+        }
+      }
+    }
+    return found;
   }
 
   const hasMore = () => scrollY + innerHeight < document.documentElement.scrollHeight - 2;
 
-  return { text, headings, hasMore };
+  return { textOf, brief, headings, hasMore };
 });

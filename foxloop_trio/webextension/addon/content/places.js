@@ -1,41 +1,96 @@
 // places: what surrounds a control: its section, its form, its row.
 //
-// `sectionOf(el)`: the name of the enclosing region, whole. `formOf(el)`: its form, or null. `rowOf(el)`: its row, or null.
+// `sectionOf(el, turn)`: the name of the enclosing region, whole. `formOf(el)`: its form, or null. `rowOf(el)`: its row, or null.
 // `rowDigest(row)`: 32-bit digest of a row's text, in base 36; the digest of the empty text when there is no row.
+// `cardOf(el, turn)`: the row, or where there is none the nearest of several blocks that are made alike.
 // `destinationOf(el, form)`: where that submit control would send the form. `leadsTo(el)`: where a link or a submit control leads,
-// in one text; "" for everything else.
-// Depends on: limits, tree, values, words.
+// in one text; "" for everything else. `isBehindModal(el, turn)`: an open modal dialog keeps people from it.
+// Depends on: limits, names, tree, values, words.
 "use strict";
 
-foxloop.define("places", ({ limits, tree, values, words }) => {
+foxloop.define("places", ({ limits, names, tree, values, words }) => {
   const REGIONS = new Set(["form", "fieldset", "section", "dialog", "nav", "aside", "main"]);
   const HEADINGS = new Set(["h1", "h2", "h3", "legend"]);
   const ROW = "li, tr, dd, article, [role=row], [role=listitem], [role=option], [role=article]";
+  const CARD_CLIMB = 5;
 
-  function headingOf(region) {
+  function headingOf(region, turn) {
     const label = words.clean(region.getAttribute("aria-label") ?? "");
     if (label !== "") {
       return label;
     }
-    const heading = Array.from(region.children).find((child) => HEADINGS.has(child.localName));
-    return heading === undefined ? "" : words.clean(heading.textContent);
-  }
-
-  function sectionOf(el) {
-    for (let region = tree.parent(el); region !== null && region !== document.body; region = tree.parent(region)) {
-      if (REGIONS.has(region.localName) || region.getAttribute("role") === "dialog") {
-        const name = headingOf(region);
-        if (name !== "") {
-          return name;
-        }
+    const children = region.children;
+    for (let at = 0; at < children.length; at += 1) {
+      if (HEADINGS.has(children[at].localName)) {
+        return turn.rendered(children[at]) ? names.contentOf(children[at], turn) : "";
       }
     }
     return "";
   }
 
+  // What all children of one element have in common is found once.
+  function sectionOf(el, turn) {
+    const memo = turn.memo("sections");
+    const passed = [];
+    let found = "";
+    for (let region = tree.parent(el); region !== null && region !== document.body; region = tree.parent(region)) {
+      const known = memo.get(region);
+      if (known !== undefined) {
+        found = known;
+        break;
+      }
+      passed.push(region);
+      if (REGIONS.has(region.localName) || region.getAttribute("role") === "dialog") {
+        found = headingOf(region, turn);
+        if (found !== "") {
+          break;
+        }
+      }
+    }
+    passed.forEach((region) => memo.set(region, found));
+    return found;
+  }
+
   const formOf = (el) => el.form ?? tree.closest(el, "form");
   const rowOf = (el) => tree.closest(el, ROW);
-  const rowDigest = (row) => words.fnv(row === null ? "" : words.clean(row.textContent).slice(0, limits.rowText));
+
+  function rowDigest(row, turn) {
+    const memo = turn.memo("rows");
+    let digest = memo.get(row);
+    if (digest === undefined) {
+      digest = words.fnv(row === null ? "" : words.clean(row.textContent).slice(0, limits.rowText));
+      memo.set(row, digest);
+    }
+    return digest;
+  }
+
+  const alike = (a, b) => b !== null && a.localName === b.localName && a.className === b.className;
+
+  function isCard(el, turn) {
+    const memo = turn.memo("cards");
+    let answer = memo.get(el);
+    if (answer === undefined) {
+      const inside = el.parentElement !== null && el !== document.body && el.firstElementChild !== null;
+      answer = inside && (alike(el, el.nextElementSibling) || alike(el, el.previousElementSibling));
+      memo.set(el, answer);
+    }
+    return answer;
+  }
+
+  function cardOf(el, turn) {
+    const row = rowOf(el);
+    if (row !== null) {
+      return row;
+    }
+    let at = tree.parent(el);
+    for (let climbed = 0; at !== null && at !== document.body && climbed < CARD_CLIMB; climbed += 1) {
+      if (isCard(at, turn)) {
+        return at;
+      }
+      at = tree.parent(at);
+    }
+    return null;
+  }
 
   // Attributes are read as attributes: a form with a field named "action" has another idea of `form.action`.
   const attribute = (el, name) => Element.prototype.getAttribute.call(el, name);
@@ -58,9 +113,21 @@ foxloop.define("places", ({ limits, tree, values, words }) => {
     if (values.isSubmit(el)) {
       return JSON.stringify(destinationOf(el, el.form));
     }
-    const isLink = el.localName === "a" && el.hasAttribute("href");
+    const isLink = (el.localName === "a" || el.localName === "area") && el.hasAttribute("href");
     return isLink ? JSON.stringify([el.href, attribute(el, "target") ?? baseTarget()]) : "";
   }
 
-  return { sectionOf, formOf, rowOf, rowDigest, destinationOf, leadsTo };
+  function isBehindModal(el, turn) {
+    const memo = turn.memo("modals");
+    if (!memo.has("open")) {
+      memo.set(
+        "open",
+        turn.all('dialog:modal, [aria-modal="true"]').filter((modal) => turn.seen(modal)),
+      );
+    }
+    const open = memo.get("open");
+    return open.length > 0 && !open.some((modal) => tree.within(modal, el));
+  }
+
+  return { sectionOf, formOf, rowOf, rowDigest, cardOf, destinationOf, leadsTo, isBehindModal };
 });

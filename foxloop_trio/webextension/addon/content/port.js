@@ -5,13 +5,13 @@
 // json | error }`,
 // `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`; numbers are those of the question
 // (background/documents.js).
-// Depends on: act, dialogs, identity, limits, outcomes, pause, read, settle, veil, words.
+// Depends on: act, dialogs, identity, limits, outcomes, pause, read, settle, spots, words.
 //
 // A page kept for the back button keeps its Port open and silent. So it is closed when the page is hidden away, and opened again
 // when the page returns.
 "use strict";
 
-foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read, settle, veil, words }) => {
+foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read, settle, spots, words }) => {
   const RETRY_FIRST_MS = 100;
   const RETRY_MOST_MS = 5000;
   const LOST = { code: "cancelled", message: "the line to the page was lost before anything was done" };
@@ -75,8 +75,8 @@ foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read,
   }
 
   const answers = {
-    read: ({ frame }) => read.read(frame),
-    veil: ({ on }) => veil.veil(on),
+    read: ({ options }) => read.read(options),
+    spots: ({ options }) => spots.spots(options),
     settle: ({ listFor }, question) => settle.settle(listFor, () => question.fault !== null),
     outcome: ({ call }) => {
       const { known, json } = outcomes.about(call);

@@ -1,97 +1,138 @@
-// read: the whole document as a FrameState (foxloop_trio/wire/_shapes.py has its schema).
+// read: the whole document, or a part of it, as a FrameState (foxloop_trio/wire/_shapes.py has its schema).
 //
-// `read(frame)` -> JSON text, or null while the document has no body. Reading changes nothing: no focus, no scroll, no attribute,
-// no event.
-// Depends on: captcha, controls, guard, identity, limits, numbers, pageText, places, roles, sight, values, words.
+// `read(options)` -> `{ json, text, left, total, frames }`, or null while the document has no body. `json` is the object without its
+// end and without what only the background page knows: frame, parent, origin, and how much of the text goes on. `options`: `{ focus,
+// node, find, offset, textOffset, maxControls, maxText }`, the params of `page.read`; `node` is that of its region. Reading changes
+// nothing: no focus, no scroll, no attribute, no event.
+// Depends on: captcha, controls, describe, extras, frameList, guard, identity, limits, neighbours, numbers, pageText, places, popups,
+// sight, tree, words.
 "use strict";
 
-foxloop.define("read", ({ captcha, controls, guard, identity, limits, numbers, pageText, places, roles, sight, values, words }) => {
-  const attribute = (el, name, limit) => words.cut(el.getAttribute(name) ?? "", limit);
+foxloop.define("read", (parts) => {
+  const { captcha, controls, describe, extras, frameList, guard, identity, limits, neighbours, numbers } = parts;
+  const { pageText, places, popups, sight, tree, words } = parts;
+  const SHORTEST_WORD = 3;
+  const HURRY_MS = 2500; // after this the rest of a huge page is counted without being looked at
 
-  // Fields without a value are left out: JSON.stringify drops what is undefined.
-  function describe(facts) {
-    const { el, role, label, form, row, secret } = facts;
-    const number = numbers.numberOf(el);
-    const submit = values.isSubmit(el);
-    const href = el.localName === "a" ? attribute(el, "href", limits.addresses) : "";
-    const box = (facts.via ?? el).getBoundingClientRect();
-    return {
-      node: number,
-      role,
-      tag: words.cut(el.localName, limits.token),
-      type: el.localName === "input" ? el.type : "",
-      label: words.cut(label, limits.label),
-      name: attribute(el, "name", limits.attribute),
-      placeholder: attribute(el, "placeholder", limits.attribute),
-      section: words.cut(facts.section, limits.section),
-      value: words.cut(facts.value, limits.value),
-      options: el.localName === "select" ? values.optionsOf(el).slice(0, limits.options).map(describeOption) : undefined,
-      multiple: el.localName === "select" ? el.multiple : undefined,
-      checked: facts.state,
-      expanded: values.expandedOf(el),
-      disabled: facts.disabled,
-      read_only: values.isReadOnly(el),
-      required: values.isRequired(el),
-      offscreen: box.right < 0 || box.bottom < 0 || box.left >= innerWidth || box.top >= innerHeight,
-      form: form === null ? undefined : numbers.numberOf(form),
-      submit,
-      dialog: el.closest('dialog, [role=dialog], [aria-modal="true"], [role=listbox], [role=menu], [role=grid]') !== null,
-      ...values.assistsOf(el, role),
-      date_format: roles.typable(el, role) ? values.dateFormatOf(el, label) : undefined,
-      secret,
-      href: href === "" ? undefined : href,
-      row: row === null ? undefined : places.rowDigest(row),
-      via: facts.via === null ? undefined : "label",
-      destination: submit ? describeDestination(places.destinationOf(el, el.form)) : undefined,
-      guard: guard.guardOf(facts),
+  const folded = (text) => words.clean(text).toLowerCase();
+
+  // A predicate over texts for `find`, or null.
+  function matcher(find) {
+    if (find === undefined) {
+      return null;
+    }
+    const needle = folded(find);
+    return (text) => folded(text).includes(needle);
+  }
+
+  // How many words of the focus a text holds, or null when there is no focus.
+  function scorer(focus) {
+    const wanted = new Set(folded(focus ?? "").match(/[\p{L}\p{N}]+/gu)?.filter((word) => word.length >= SHORTEST_WORD) ?? []);
+    if (wanted.size === 0) {
+      return null;
+    }
+    return (text) => {
+      const low = folded(text);
+      let score = 0;
+      for (const word of wanted) {
+        score += low.includes(word) ? 1 : 0;
+      }
+      return score;
     };
   }
 
-  function describeDestination({ url, method, target }) {
-    return { url: words.cut(url, limits.addresses), method, target: words.cut(target, limits.attribute) };
+  const wordsOf = ({ el, role }, turn) =>
+    [
+      neighbours.labelOf(el, role, turn),
+      places.sectionOf(el, turn),
+      el.getAttribute("name") ?? "",
+      el.getAttribute("placeholder") ?? "",
+    ].join(" ");
+
+  function holds(item, find, turn) {
+    const { el, role } = item;
+    if (find(neighbours.labelOf(el, role, turn)) || find(el.getAttribute("placeholder") ?? "") || find(el.getAttribute("name") ?? "")) {
+      return true;
+    }
+    const facts = controls.facts(el, turn);
+    return facts !== null && (find(facts.value) || (el.localName === "select" && Array.from(el.options).some((one) => find(one.label))));
   }
 
-  function describeOption(option) {
-    return {
-      value: words.cut(option.value, limits.option),
-      label: words.cut(option.label.trim(), limits.option),
-      selected: option.selected,
-    };
+  // Which of them are told: `{ shown, total, left }`. Exact up to the end of what is told, and an upper bound beyond it.
+  function select(items, turn, { offset, most, find, score, begun }) {
+    if (score !== null) {
+      const usable = items.filter(({ el }) => controls.usable(el, turn));
+      const ranked = usable.map((item, at) => ({ item, at, score: score(wordsOf(item, turn)) }));
+      ranked.sort((a, b) => b.score - a.score || a.at - b.at);
+      const shown = ranked.slice(offset, offset + most).sort((a, b) => a.at - b.at);
+      return { shown: shown.map(({ item }) => item), total: usable.length, left: Math.max(0, usable.length - offset - most) };
+    }
+    const shown = [];
+    let total = 0;
+    for (const item of items) {
+      const late = total >= offset + most;
+      if (late && performance.now() - begun > HURRY_MS) {
+        total += 1;
+      } else if ((find === null || holds(item, find, turn)) && controls.usable(item.el, turn)) {
+        total += 1;
+        if (total > offset && !late) {
+          shown.push(item);
+        }
+      }
+    }
+    return { shown, total, left: Math.max(0, total - offset - most) };
   }
 
-  function read(frame) {
-    if (document.body === null) {
+  function read(options) {
+    const begun = performance.now();
+    const region = options.node === undefined ? document.body : numbers.find(options.node);
+    if (region === null) {
       return null;
     }
     const turn = sight.createSight();
-    const listed = [];
-    let truncated = 0;
     numbers.prune();
-    for (const el of roles.candidates()) {
-      if (listed.length >= limits.controls) {
-        truncated += roles.roleOf(el) !== null && controls.usable(el, turn) ? 1 : 0;
-        continue;
-      }
-      const facts = controls.facts(el, turn);
-      if (facts !== null) {
-        listed.push(describe(facts));
-      }
+    const find = matcher(options.find);
+    const score = scorer(options.focus);
+    // Fields that own a visible list have the first numbers of a document.
+    for (const field of new Set(popups.ownersOf(turn).values())) {
+      numbers.numberOf(field);
     }
+    const whole = options.node === undefined;
+    let items = extras.gather(turn, find ?? (whole ? null : () => true));
+    if (!whole) {
+      items = items.filter(({ el }) => tree.within(region, el));
+    }
+    const { shown, total, left } = select(items, turn, {
+      offset: options.offset ?? 0,
+      most: options.maxControls ?? limits.controlsAtFirst,
+      find,
+      score,
+      begun,
+    });
+    const listed = shown.map((item) => describe.describe(controls.facts(item.el, turn), turn, score)).filter((one) => one !== null);
     const title = words.cut(words.clean(document.title), limits.title);
-    const text = pageText.text(turn);
-    return JSON.stringify({
-      frame,
+    const told = pageText.textOf(region, turn, {
+      offset: options.textOffset ?? 0,
+      most: options.maxText ?? limits.textAtFirst,
+      find,
+      wants: score,
+    });
+    const json = JSON.stringify({
       document: identity.document,
       url: words.cut(document.URL, limits.addresses),
       title,
-      text,
       headings: pageText.headings(turn),
       controls: listed,
-      captcha: captcha.present(turn, { title, text, controls: listed.length + truncated }),
+      ...captcha.look(turn, { title, text: told.text, controls: total }),
       more: pageText.hasMore(),
-      truncated,
+      truncated: left,
+      total_controls: total,
       key: guard.keyOf(turn),
+      took_ms: 0,
     });
+    const frames = frameList.list(turn);
+    const took = Math.round((performance.now() - begun) * 10) / 10;
+    return { json: json.replace(/"took_ms":0\}$/, `"took_ms":${took}}`), text: told.text, left: told.left, total: told.total, frames };
   }
 
   return { read };

@@ -1,40 +1,37 @@
 // roles: which elements a person can use, and as what.
 //
-// `candidates()`: every element that may be a control, in document order. `roleOf(el)`: its role, or null when it is none.
-// `typable(el, role)`: text can be typed into it. `fields()`: every input, textarea and select that counts for the key of the
-// frame.
-// Depends on: tree.
+// `CANDIDATES`: the selector of every element that may be a control by its markup. `roleOf(el)`: its role, or null when it is none.
+// What looks like a control without saying so is found by extras.js. `typable(el, role)`: text can be typed into it.
+// `fields(turn)`: every input, textarea and select that counts for the key of the frame. `isEditable(el)`: it is an editing host.
+// Depends on: nothing.
 "use strict";
 
-foxloop.define("roles", ({ tree }) => {
+foxloop.define("roles", () => {
   const ROLES = new Set([
-    "button",
-    "checkbox",
-    "combobox",
-    "gridcell",
-    "link",
-    "menuitem",
-    "menuitemradio",
-    "option",
-    "radio",
-    "searchbox",
-    "spinbutton",
-    "switch",
-    "tab",
-    "textbox",
+    ...["button", "checkbox", "combobox", "gridcell", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio"],
+    ...["searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"],
   ]);
+  // Other roles of ARIA: an element that has one is no control by its tag alone, but keeps its tag's name.
+  const OTHERS = new Set([
+    ...["alert", "alertdialog", "application", "article", "banner", "cell", "columnheader", "dialog", "document", "feed", "figure"],
+    ...["form", "grid", "group", "heading", "img", "list", "listbox", "listitem", "log", "main", "menu", "menubar", "meter"],
+    ...["navigation", "note", "progressbar", "radiogroup", "region", "row", "rowgroup", "rowheader", "scrollbar", "search"],
+    ...["separator", "status", "tablist", "table", "tabpanel", "term", "timer", "toolbar", "tooltip", "tree", "treegrid"],
+  ]);
+  const EDITABLE = ["true", "", "plaintext-only"];
   const CANDIDATES = [
     "a[href]",
+    "area[href]",
     "button",
     "input",
     "textarea",
     "select",
     "summary",
-    '[contenteditable="true"]',
+    ...EDITABLE.map((value) => `[contenteditable="${value}" i]`),
     ...Array.from(ROLES, (role) => `[role="${role}"]`),
   ].join(", ");
 
-  const BY_TAG = { button: "button", summary: "button", a: "link", select: "combobox", textarea: "textbox" };
+  const BY_TAG = { button: "button", summary: "button", a: "link", area: "link", select: "combobox", textarea: "textbox" };
   const BY_TYPE = {
     checkbox: "checkbox",
     radio: "radio",
@@ -44,26 +41,31 @@ foxloop.define("roles", ({ tree }) => {
     image: "button",
     search: "searchbox",
     number: "spinbutton",
+    range: "slider",
+    file: "file",
+    color: "color",
     hidden: null,
-    file: null,
-    range: null,
-    color: null,
   };
   const TYPABLE = new Set(["textbox", "searchbox", "spinbutton"]);
 
   const own = (table, key) => (Object.hasOwn(table, key) ? table[key] : undefined);
-  const isEditable = (el) => el.getAttribute("contenteditable") === "true";
+
+  function isEditable(el) {
+    const value = el.getAttribute("contenteditable");
+    return (value !== null && EDITABLE.includes(value.toLowerCase())) || (el === document.body && document.designMode === "on");
+  }
 
   function roleOf(el) {
     const tag = el.localName;
     const named = el.getAttribute("role");
-    let role = ROLES.has(named) ? named : own(BY_TAG, tag);
-    if (role === undefined && isEditable(el)) {
-      role = "textbox";
-    }
+    let role = named !== null && ROLES.has(named) ? named : own(BY_TAG, tag);
     if (role === undefined && tag === "input") {
       role = own(BY_TYPE, el.type);
       role = role === undefined ? "textbox" : role;
+    } else if (role === undefined && isEditable(el)) {
+      role = "textbox";
+    } else if ((tag === "a" || tag === "area") && role === "link" && named !== "link" && !el.hasAttribute("href")) {
+      return null;
     }
     if (role === "combobox" && tag !== "select" && tag !== "input" && el.querySelector("input, textarea") !== null) {
       return null; // the inner field stands for it
@@ -73,9 +75,7 @@ foxloop.define("roles", ({ tree }) => {
 
   const typable = (el, role) => TYPABLE.has(role) || (role === "combobox" && el.localName === "input");
 
-  function fields() {
-    return Array.from(tree.all("input, textarea, select")).filter((el) => el.type !== "hidden" && el.type !== "file");
-  }
+  const fields = (turn) => turn.all('input:not([type="hidden" i], [type="file" i]), textarea, select');
 
-  return { candidates: () => tree.all(CANDIDATES), roleOf, typable, isEditable, fields };
+  return { CANDIDATES, roleOf, typable, isEditable, fields, isKnown: (role) => ROLES.has(role) || OTHERS.has(role) };
 });

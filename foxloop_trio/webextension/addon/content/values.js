@@ -1,9 +1,9 @@
 // values: what a control holds and in what state it is. Secrets never leave this file.
 //
-// `isSecret(el, label)`, `valueOf(el, secret)`: what is shown of its value, a mask in place of a secret. `stateOf(el)`: true,
-// false, "mixed", or undefined for what has no state. `isOn(el)`, `isDisabled(el)`, `isReadOnly(el)`, `isRequired(el)`,
-// `isSubmit(el)`,
-// `expandedOf(el)`, `optionsOf(el)`, `chosenOf(el)`, `assistsOf(el, role)`, `dateFormatOf(el, label)`.
+// `isSecret(el, label)`, `isSensitive(el, label)`. `valueOf(el, masked)`: what is shown of its value, a mask in place of a secret.
+// `filesOf(el)`: names of the files it holds. `stateOf(el)`: true, false, "mixed", or undefined for what has no state. `isOn(el)`,
+// `isDisabled(el)`, `isReadOnly(el)`, `isRequired(el)`, `isSubmit(el)`, `expandedOf(el)`, `optionsOf(el)`, `chosenOf(el)`,
+// `assistsOf(el, role)`, `dateFormatOf(el, label)`.
 // Depends on: roles, tree, words.
 "use strict";
 
@@ -19,6 +19,16 @@ foxloop.define("values", ({ roles, tree, words }) => {
     "passwort|kennwort|prüfziffer|sicherheitscode|mot de passe|code de vérification|contraseña|código de verificación",
   ];
   const SECRET_LABEL = new RegExp(`(?<![\\p{L}\\p{N}])(?:${SECRET_WORDS.join("|")})(?![\\p{L}\\p{N}])`, "iu");
+  // Filled when a goal names them, and masked wherever they are shown: what a card, an account, a person or a program is known by.
+  const SENSITIVE_TOKENS = new Set(["cc-exp", "cc-exp-month", "cc-exp-year", "cc-name", "cc-given-name", "cc-family-name", "cc-type"]);
+  const SENSITIVE_WORDS = [
+    "card ?holder|name on (?:the )?card|(?:card )?(?:expiry|expiration)(?: date| month| year)?|exp(?:iry)? date|valid (?:thru|until)",
+    "iban|bic|swift code|account (?:number|no)|sort code|routing number|credit card number|card number",
+    "social security(?: number)?|ssn|national (?:id|insurance)(?: number)?|tax (?:id|number)|passport(?: number| no)?|id card number",
+    "api[ -]?(?:key|token|secret)|access (?:key|token)|secret key|client secret|bearer token|auth(?:entication)? token|private key",
+    "kontonummer|bankleitzahl|steuer-?(?:id|nummer)|reisepass(?:nummer)?|karteninhaber|gültig bis|num[ée]ro de compte|n[ºo°] de compte",
+  ];
+  const SENSITIVE_LABEL = new RegExp(`(?<![\\p{L}\\p{N}])(?:${SENSITIVE_WORDS.join("|")})(?![\\p{L}\\p{N}])`, "iu");
   const HOLDS_VALUE = new Set(["input", "textarea", "select"]);
   const wasPassword = new WeakSet();
 
@@ -40,17 +50,34 @@ foxloop.define("values", ({ roles, tree, words }) => {
     );
   }
 
+  function isSensitive(el, label) {
+    if (!HOLDS_VALUE.has(el.localName) || !(el.localName === "select" || roles.typable(el, roles.roleOf(el)))) {
+      return false;
+    }
+    const tokens = (el.getAttribute("autocomplete") ?? "").toLowerCase().split(/\s+/);
+    return (
+      tokens.some((token) => SENSITIVE_TOKENS.has(token)) ||
+      SENSITIVE_LABEL.test(label) ||
+      SENSITIVE_LABEL.test(el.getAttribute("placeholder") ?? "")
+    );
+  }
+
   function plainValueOf(el) {
     if (HOLDS_VALUE.has(el.localName)) {
-      return el.value;
+      return el.type === "file" ? filesOf(el).join(", ") : el.value;
     }
-    return roles.isEditable(el) ? (el.innerText ?? "").trim() : "";
+    if (roles.isEditable(el)) {
+      return (el.innerText ?? "").trim();
+    }
+    return el.getAttribute("role") === "slider" ? (el.getAttribute("aria-valuetext") ?? el.getAttribute("aria-valuenow") ?? "") : "";
   }
 
   function valueOf(el, secret) {
     const value = plainValueOf(el);
     return secret && value !== "" ? MASK : value;
   }
+
+  const filesOf = (el) => Array.from(el.files ?? [], (file) => file.name);
 
   const isToggle = (el) => el.localName === "input" && (el.type === "checkbox" || el.type === "radio");
 
@@ -129,6 +156,8 @@ foxloop.define("values", ({ roles, tree, words }) => {
   return {
     MASK,
     isSecret,
+    isSensitive,
+    filesOf,
     plainValueOf,
     valueOf,
     isToggle,

@@ -1,0 +1,248 @@
+"""Controls as lines of text: one control each, or a run of links folded together; and which of them fit. Pure.
+
+What a page wrote is quoted, whatever it imitates; what stands outside quotes is ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from ._quoting import host_of_link, quote, remarks
+from ._snapshot import Control, Option, Snapshot
+
+__all__ = ["FIELDS", "SHORT", "Item", "LineWriter", "choose", "control_line", "items"]
+
+MAX_OPTIONS: Final = 30
+FOLD_FROM: Final = 5
+"""Links that make a run worth folding into one line."""
+SHORT: Final = 40
+"""Longest label of a link that is folded, and of a text line that is dropped when it repeats."""
+LINKS_PER_COST: Final = 4
+"""Folded links that cost as much as one control."""
+
+FIELDS: Final = frozenset({"textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "spinbutton"})
+MAX_ROW: Final = 80
+"""Characters of a row's words: enough to tell it from the next one."""
+PLACED: Final = frozenset({"canvas", "shape"})
+"""Roles whose place on the page is all that tells them apart."""
+
+_ROLE = re.compile(r"[a-z][a-z-]*\Z")
+_WORD = re.compile(r"[a-z][a-z-]{0,19}\Z")
+_HOST = re.compile(r"(?:https?://)?(?P<host>(?:[\w-]+\.)+[a-z]{2,})(?:[/:?#]\S*)?\Z", re.IGNORECASE)
+
+
+def control_line(control: Control, *, told_by: str = "", page_url: str = "", text: str = "") -> str:
+    """``[id] role "label" value="…" options=["v1","v2"="its label"] more=… (flags) (remarks)``; a secret's value is a mask.
+
+    `told_by` says by what it differs from others of the same role and label: ``row`` or ``section``. `page_url` is the address of
+    its document, for saying where it leads; a description that stands in `text` already is not repeated.
+    """
+    parts = [
+        f"[{control.id}]",
+        control.role if _ROLE.match(control.role) else "control",
+        quote(control.label) + _cut(control.label_more),
+    ]
+    if control.shown_value:
+        parts.append(f"value={quote(control.shown_value)}{_cut(control.value_more)}")
+    if control.options is not None and not control.secret:
+        parts.append(f"options=[{','.join(_options(control.options, control.options_more))}]")
+    parts += [f"{name}={shown}" for name, shown in _extras(control, told_by, page_url, text)]
+    flags = [flag for flag, holds in _flags(control) if holds]
+    if flags:
+        parts.append(f"({', '.join(flags)})")
+    parts += [f"({remark})" for remark in remarks(control.label + "\n" + control.shown_value)]
+    return " ".join(parts)
+
+
+def _extras(control: Control, told_by: str, page_url: str, text: str) -> Iterator[tuple[str, str]]:
+    """What only some controls have, quoted where it is the page's."""
+    if control.look:
+        yield "look", quote(control.look)
+    if control.files:
+        yield "files", f"[{','.join(quote(name) for name in control.files)}]"
+    if control.accept:
+        yield "accept", quote(control.accept)
+    if told_by == "row" and control.row_text:
+        words = control.row_text
+        yield "row", quote(words[:MAX_ROW]) + _cut(max(0, len(words) - MAX_ROW))
+    elif told_by == "section" and control.section:
+        yield "section", quote(control.section)
+    if control.description and control.description not in text:
+        yield "description", quote(control.description)
+    if control.box is not None and control.role in PLACED:
+        yield "box", f"[{control.box.x},{control.box.y},{control.box.width},{control.box.height}]"
+    if control.level is not None:
+        yield "level", str(control.level)
+    if control.opens and _WORD.match(control.opens):
+        yield "opens", control.opens
+    if control.popup_for is not None:
+        yield "suggestion_for", control.popup_for
+    if control.hover_only is not None:
+        yield "shown_while_over", control.hover_only
+    yield from _elsewhere(control, page_url)
+
+
+def _flags(control: Control) -> Iterator[tuple[str, object]]:
+    yield "required", control.required
+    yield "disabled", control.disabled
+    yield "checked", control.checked is True
+    yield "mixed", control.checked == "mixed"
+    yield "expanded", control.expanded
+    yield "submits", control.submit
+    yield "multiple", control.multiple and control.options is not None
+    yield "current", control.current
+    yield "behind a dialog", control.behind_modal
+
+
+def _elsewhere(control: Control, page_url: str) -> Iterator[tuple[str, str]]:
+    """Where it leads, when that is not where it seems to."""
+    if control.submit and control.destination is not None:
+        there = host_of_link(control.destination.url, page_url)
+        if there is not None and there != host_of_link("", page_url):
+            yield "sends_to", quote(there)
+    elif control.href and (named := _HOST.match(control.label.strip())) is not None:
+        there, said = host_of_link(control.href, page_url), host_of_link(f"http://{named['host']}/", page_url)
+        if there is not None and said is not None and _plain(there) != _plain(said):
+            yield "leads_to", quote(there)
+
+
+def _plain(host: str) -> str:
+    return host.removeprefix("www.")
+
+
+def _cut(count: int) -> str:
+    return f" (+{count} characters)" if count else ""
+
+
+def _options(options: Sequence[Option], more: int) -> Iterator[str]:
+    """At most `MAX_OPTIONS`, in page order, those that are selected before others, and how many are left out."""
+    wanted = [index for index, option in enumerate(options) if option.selected]
+    wanted += [index for index, option in enumerate(options) if not option.selected]
+    for index in sorted(wanted[:MAX_OPTIONS]):
+        option = options[index]
+        yield quote(option.value) + (f"={quote(option.label)}" if option.label != option.value else "")
+    left_out = max(0, len(options) - MAX_OPTIONS) + more
+    if left_out:
+        yield f"+{left_out}"
+
+
+class LineWriter:
+    """Writes the lines of one snapshot: it knows which controls have to be told apart, and what the text says already."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._text = "\n".join(frame.text for frame in snapshot.frames)
+        self._urls = {frame.frame: frame.url for frame in snapshot.frames}
+        self._alike = Counter((control.role, control.label) for control in snapshot.controls)
+        self._in_section = Counter((control.role, control.label, control.section) for control in snapshot.controls)
+
+    def line(self, control: Control) -> str:
+        return control_line(control, told_by=self._told_by(control), page_url=self._urls.get(control.frame, ""), text=self._text)
+
+    def _told_by(self, control: Control) -> str:
+        alike = self._alike[control.role, control.label]
+        if alike < 2 and (control.label or not control.row_text):
+            return ""
+        in_section = self._in_section[control.role, control.label, control.section]
+        if in_section == 1 < alike or not control.row_text:
+            return "section"
+        return "row"
+
+    def links(self, links: Sequence[Control]) -> str:
+        return f"({len(links)} links: {', '.join(f'{quote(link.label)}={link.id}' for link in links)})"
+
+    def has_remarks(self, control: Control) -> bool:
+        """It needs a line of its own, for what there is to say of it."""
+        if next(remarks(control.label), None) is not None or (control.row_text and self._told_by(control) == "row"):
+            return True
+        return next(_elsewhere(control, self._urls.get(control.frame, "")), None) is not None
+
+
+@attrs.frozen(eq=False)
+class Item:
+    """One line: a control, or a run of links folded together."""
+
+    controls: tuple[Control, ...]
+    folded: bool = False
+
+    @property
+    def cost(self) -> int:
+        return -(-len(self.controls) // LINKS_PER_COST) if self.folded else 1
+
+    @property
+    def rank(self) -> int:
+        """What a planner needs first: what sends, what is filled in, what is in view, folded links, what is off screen, and last
+        what lies behind a dialog.
+        """
+        control = self.controls[0]
+        if control.behind_modal:
+            return 5
+        if self.folded:
+            return 3
+        if control.submit:
+            return 0
+        if control.role in FIELDS or control.dialog:
+            return 1
+        return 4 if control.offscreen else 2
+
+    def line(self, writer: LineWriter) -> str:
+        return writer.links(self.controls) if self.folded else writer.line(self.controls[0])
+
+
+def items(controls: Sequence[Control], writer: LineWriter) -> Iterator[Item]:
+    """The lines in page order: runs of links folded, repeated links dropped."""
+    run: list[Control] = []
+    for control in _without_repeats(controls):
+        foldable = _can_fold(control) and not writer.has_remarks(control)
+        if run and not (foldable and _continues(run[-1], control)):
+            yield from _folded(run)
+            run = []
+        if foldable:
+            run.append(control)
+        else:
+            yield Item((control,))
+    yield from _folded(run)
+
+
+def _folded(run: list[Control]) -> Iterator[Item]:
+    if len(run) >= FOLD_FROM:
+        yield Item(tuple(run), folded=True)
+    else:
+        yield from (Item((link,)) for link in run)
+
+
+def _can_fold(control: Control) -> bool:
+    plain = not (control.disabled or control.expanded or control.look or control.hover_only or control.label_more)
+    return plain and control.role == "link" and control.form is None and not control.dialog and len(control.label) <= SHORT
+
+
+def _continues(before: Control, control: Control) -> bool:
+    same_row = control.row is not None and control.row == before.row
+    here = (control.section, control.frame, control.behind_modal)
+    return not same_row and here == (before.section, before.frame, before.behind_modal)
+
+
+def _without_repeats(controls: Iterable[Control]) -> Iterator[Control]:
+    seen: set[tuple[int, str, str | None]] = set()
+    for control in controls:
+        if control.role == "link":
+            link = (control.frame, control.label, control.href)
+            in_page = control.href is not None and control.href.startswith(("#", "javascript:"))
+            if link in seen and not in_page:
+                continue
+            seen.add(link)
+        yield control
+
+
+def choose(candidates: Sequence[Item], budget: int) -> list[Item]:
+    """What fits, best rank first, then in page order; what does not fit is passed over, and something cheaper may still fit."""
+    chosen: set[Item] = set()
+    for item in sorted(candidates, key=lambda item: item.rank):
+        if item.cost <= budget:
+            budget -= item.cost
+            chosen.add(item)
+    return [item for item in candidates if item in chosen]

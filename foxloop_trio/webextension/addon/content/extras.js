@@ -1,0 +1,219 @@
+// extras: what people use although its markup does not say that it is a control.
+//
+// Purpose: find by look and habit what has no role: canvases, players, shapes of a drawing, small boxes with a colour or a picture,
+// and whatever shows a hand under the mouse, has a click handler in its markup or can be reached with Tab.
+// `gather(turn, texts)`: every possible control in the order of the page, as `{ el, role }`; `texts`, a predicate over texts or
+// null: with it, plain texts for which it is true are listed too. `roleOf(el)`: the role of any control that was ever listed.
+// Depends on: roles, sheets, tree, words.
+"use strict";
+
+foxloop.define("extras", ({ roles, sheets, tree, words }) => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const SHAPES = "svg :is(circle, ellipse, rect, polygon, polyline, path, line, text, image)";
+  const LEAVES = ":is(div, span, i, b, em, strong, p, td, li, a):empty";
+  const PLAYERS = "video[controls], audio[controls]";
+  const HANDLED = "[onclick], [onmousedown], [onpointerdown], [tabindex]:not([tabindex^='-'])";
+  const INLINE = "[style*='cursor']";
+  const CELLS = "[role=columnheader], [role=rowheader]";
+  const BLIND = "div, span, li, td, i, img, svg, p, h1, h2, h3, h4"; // looked at where a sheet cannot be read
+  const INNER = `${roles.CANDIDATES}, label`;
+
+  const MOST_SHAPES = 100;
+  const MOST_LEAVES = 100;
+  const MOST_LOOKED_AT = 1500; // elements that have to be asked for their own style, of each kind
+  const SMALLEST_CANVAS = 30; // px; page reference 21.4
+  const SMALLEST_DRAWING = 40; // px; what is smaller is an icon
+  const SMALLEST_SHAPE = 3;
+  const LEAF_PX = [5, 300];
+  const LONGEST_TEXT = 200;
+
+  const found = new WeakMap(); // element -> role, as it was listed
+
+  function roleOf(el) {
+    return roles.roleOf(el) ?? found.get(el) ?? null;
+  }
+
+  function note(el, role, out) {
+    found.set(el, role);
+    out.push({ el, role });
+  }
+
+  const inControl = (el) => {
+    const up = tree.parent(el);
+    return up !== null && tree.closest(up, INNER) !== null;
+  };
+
+  function gather(turn, texts) {
+    const { pointer, plain, blind } = sheets.study(turn);
+    const selectors = [roles.CANDIDATES, "canvas", PLAYERS, SHAPES, LEAVES, HANDLED, INLINE, CELLS];
+    const hands = pointer.length === 0 ? null : sheets.within(pointer);
+    const fixed = plain.length === 0 ? null : sheets.within(plain);
+    const all = turn.all([...selectors, hands, fixed, blind ? BLIND : null].filter((one) => one !== null).join(", "));
+    const state = { turn, hands, fixed, blind, shapes: 0, leaves: 0, looked: 0, out: [], outer: new Set() };
+    for (const el of all) {
+      const role = roles.roleOf(el);
+      if (role !== null) {
+        state.out.push({ el, role });
+      } else {
+        consider(el, state);
+      }
+    }
+    return texts === null ? state.out : withTexts(state.out, turn, texts);
+  }
+
+  function consider(el, state) {
+    const { turn, out } = state;
+    const tag = el.localName;
+    if (tag === "input" || tag === "label" || tag === "option") {
+      return; // a hidden field; a label stands for its field
+    }
+    if (tag === "canvas") {
+      const box = turn.boxOf(el);
+      if (box.width > SMALLEST_CANVAS && box.height > SMALLEST_CANVAS) {
+        note(el, "canvas", out);
+      }
+    } else if (tag === "video" || tag === "audio") {
+      note(el, "button", out);
+    } else if (el.namespaceURI === SVG && tag !== "svg") {
+      considerShape(el, state);
+    } else if (isHandled(el, state)) {
+      considerClickable(el, state);
+    } else if (state.leaves < MOST_LEAVES && state.looked < MOST_LOOKED_AT && el.firstChild === null && el.matches(LEAVES)) {
+      state.looked += 1;
+      if (turn.seen(el) && isLeafBox(el, turn) && !inControl(el)) {
+        state.leaves += 1;
+        note(el, "image", out);
+      }
+    } else if (state.fixed !== null && el.matches(state.fixed)) {
+      considerPlain(el, state);
+    }
+  }
+
+  function considerShape(el, state) {
+    const { turn } = state;
+    if (state.shapes >= MOST_SHAPES || state.looked >= MOST_LOOKED_AT) {
+      return;
+    }
+    state.looked += 1;
+    const drawing = el.ownerSVGElement;
+    const whole = drawing === null ? null : turn.boxOf(drawing);
+    if (whole === null || whole.width < SMALLEST_DRAWING || whole.height < SMALLEST_DRAWING || inControl(drawing)) {
+      return;
+    }
+    const box = turn.boxOf(el);
+    const { fill, stroke } = turn.styleOf(el).live;
+    const isText = el.localName === "text";
+    const painted = fill !== "none" || stroke !== "none" || el.localName === "image";
+    const sized = box.width >= SMALLEST_SHAPE || box.height >= SMALLEST_SHAPE;
+    const ground = box.width >= whole.width && box.height >= whole.height;
+    if (painted && sized && !ground && (!isText || el.textContent.trim() !== "")) {
+      state.shapes += 1;
+      note(el, "shape", state.out);
+    }
+  }
+
+  function isHandled(el, { hands, blind, turn }) {
+    if (hands !== null && el.matches(hands)) {
+      return true;
+    }
+    if (el.matches(HANDLED) || (el.matches(INLINE) && el.style.cursor === "pointer")) {
+      return true;
+    }
+    if (!blind) {
+      return false;
+    }
+    // Each element inherits the hand; the first that has it is the one.
+    const memo = turn.memo("cursors");
+    const hand = (one) => {
+      if (one === null || (memo.size >= MOST_LOOKED_AT && !memo.has(one))) {
+        return false;
+      }
+      if (!memo.has(one)) {
+        memo.set(one, turn.styleOf(one).live.cursor === "pointer");
+      }
+      return memo.get(one);
+    };
+    return hand(el) && !hand(tree.parent(el));
+  }
+
+  function considerClickable(el, state) {
+    const { turn, out, outer } = state;
+    if (inControl(el) || el === document.body || el === document.documentElement) {
+      return;
+    }
+    const role = el.getAttribute("role");
+    if (role === "columnheader" || role === "rowheader") {
+      note(el, role, out);
+      return;
+    }
+    const items = el.matches("ul, ol, menu") ? Array.from(el.children).filter((child) => child.localName === "li") : [];
+    if (items.length > 0) {
+      items.filter((item) => item.querySelector(INNER) === null && !found.has(item)).forEach((item) => note(item, "clickable", out));
+      return;
+    }
+    const box = turn.boxOf(el);
+    if (box.width * box.height >= (turn.view.width * turn.view.height) / 2 || el.querySelector(roles.CANDIDATES) !== null) {
+      return;
+    }
+    // A box in a box, both with the hand and the same text, is one thing.
+    const up = tree.parent(el);
+    if (up !== null && outer.has(up) && words.clean(up.textContent) === words.clean(el.textContent) && el.textContent.trim() !== "") {
+      return;
+    }
+    outer.add(el);
+    note(el, "clickable", out);
+  }
+
+  function isLeafBox(el, turn) {
+    const box = turn.boxOf(el);
+    const [least, most] = LEAF_PX;
+    if (box.width < least || box.height < least || box.width > most || box.height > most) {
+      return false;
+    }
+    const { live } = turn.styleOf(el);
+    if (live.content.includes("url(") || live.backgroundImage.includes("url(")) {
+      return true;
+    }
+    const edges = [live.borderTopWidth, live.borderRightWidth, live.borderBottomWidth, live.borderLeftWidth];
+    if (edges.every((width) => parseFloat(width) > 0)) {
+      return true;
+    }
+    const up = tree.parent(el);
+    const mine = turn.backgroundOf(el);
+    return Array.isArray(mine) && up !== null && String(mine) !== String(turn.backgroundOf(up));
+  }
+
+  // Texts that cannot be selected are often buttons. Only short ones with nothing in them.
+  function considerPlain(el, state) {
+    const text = el.textContent;
+    if (state.looked < MOST_LOOKED_AT && text.length <= LONGEST_TEXT && text.trim() !== "" && el.firstElementChild === null) {
+      state.looked += 1;
+      if (!inControl(el) && state.turn.seen(el)) {
+        note(el, "text", state.out);
+      }
+    }
+  }
+
+  // On request each text that is no control's is one, so that it can be pressed.
+  function withTexts(listed, turn, wanted) {
+    const known = new Set(listed.map(({ el }) => el));
+    const out = [...listed];
+    const texts = turn.all("body *:not(script, style, noscript, template, option, textarea)");
+    for (const el of texts) {
+      if (known.has(el) || out.length - listed.length >= MOST_LOOKED_AT) {
+        continue;
+      }
+      let own = "";
+      for (let child = el.firstChild; child !== null; child = child.nextSibling) {
+        own += child.nodeType === tree.TEXT ? child.data : "";
+      }
+      own = words.clean(own);
+      if (own !== "" && own.length <= LONGEST_TEXT && wanted(own) && tree.closest(el, INNER) === null && turn.textSeen(el)) {
+        note(el, "text", out);
+      }
+    }
+    return out;
+  }
+
+  return { gather, roleOf };
+});
