@@ -26,6 +26,8 @@ LINKS_PER_COST: Final = 4
 """Folded links that cost as much as one control."""
 
 FIELDS: Final = frozenset({"textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "spinbutton"})
+BOXES: Final = frozenset({"checkbox", "radio"})
+"""Types whose value is what a form would send, which no person sees; what they see is whether it is on."""
 MAX_ROW: Final = 80
 """Characters of a row's words: enough to tell it from the next one."""
 PLACED: Final = frozenset({"canvas", "shape"})
@@ -36,20 +38,25 @@ _WORD = re.compile(r"[a-z][a-z-]{0,19}\Z")
 _HOST = re.compile(r"(?:https?://)?(?P<host>(?:[\w-]+\.)+[a-z]{2,})(?:[/:?#]\S*)?\Z", re.IGNORECASE)
 
 
-def control_line(control: Control, *, told_by: str = "", page_url: str = "", text: str = "") -> str:
+def control_line(
+    control: Control, *, told_by: str = "", page_url: str = "", text: str = "", same_options: str | None = None
+) -> str:
     """``[id] role "label" value="…" options=["v1","v2"="its label"] more=… (flags) (remarks)``; a secret's value is a mask.
 
     `told_by` says by what it differs from others of the same role and label: ``row`` or ``section``. `page_url` is the address of
-    its document, for saying where it leads; a description that stands in `text` already is not repeated.
+    its document, for saying where it leads; a description that stands in `text` already is not repeated. `same_options` is the id
+    of an earlier control whose options are the same.
     """
     parts = [
         f"[{control.id}]",
         control.role if _ROLE.match(control.role) else "control",
         quote(control.label) + _cut(control.label_more),
     ]
-    if control.shown_value:
+    if control.shown_value and control.type not in BOXES:
         parts.append(f"value={quote(control.shown_value)}{_cut(control.value_more)}")
-    if control.options is not None and not control.secret:
+    if same_options is not None:
+        parts.append(f"options=those of {same_options}")
+    elif control.options is not None and not control.secret:
         parts.append(f"options=[{','.join(_options(control.options, control.options_more))}]")
     parts += [f"{name}={shown}" for name, shown in _extras(control, told_by, page_url, text)]
     flags = [flag for flag, holds in _flags(control) if holds]
@@ -61,7 +68,7 @@ def control_line(control: Control, *, told_by: str = "", page_url: str = "", tex
 
 def _extras(control: Control, told_by: str, page_url: str, text: str) -> Iterator[tuple[str, str]]:
     """What only some controls have, quoted where it is the page's."""
-    if control.look:
+    if control.look and control.look != control.label and control.role not in FIELDS:
         yield "look", quote(control.look)
     if control.files:
         yield "files", f"[{','.join(quote(name) for name in control.files)}]"
@@ -138,19 +145,60 @@ class LineWriter:
         self._text = "\n".join(frame.text for frame in snapshot.frames)
         self._urls = {frame.frame: frame.url for frame in snapshot.frames}
         self._alike = Counter((control.role, control.label) for control in snapshot.controls)
+        self._in_row = Counter((control.role, control.label, control.row_text) for control in snapshot.controls)
         self._in_section = Counter((control.role, control.label, control.section) for control in snapshot.controls)
 
-    def line(self, control: Control) -> str:
-        return control_line(control, told_by=self._told_by(control), page_url=self._urls.get(control.frame, ""), text=self._text)
+    def line(self, control: Control, *, section: str | None = None, same_options: str | None = None) -> str:
+        """The line of a control. `section` was named in the line before; `same_options` as in `control_line`."""
+        told_by = self._told_by(control)
+        if told_by == "section" and control.section == section:
+            told_by = ""
+        url = self._urls.get(control.frame, "")
+        return control_line(control, told_by=told_by, page_url=url, text=self._text, same_options=same_options)
+
+    def lines(self, chosen: Iterable[Item]) -> Iterator[str]:
+        """The lines of these, in order: a section is named where it begins, and options once."""
+        section: str | None = None
+        options: dict[tuple[tuple[str, str], ...], str] = {}
+        for item in chosen:
+            control = item.controls[0]
+            if item.folded:
+                section = None
+                yield self.links(item.controls)
+                continue
+            same = None
+            if control.options is not None and len(control.options) > 2 and not control.secret:
+                held = tuple((option.value, option.label) for option in control.options)
+                same = options.get(held)
+                options.setdefault(held, control.id)
+            yield self.line(control, section=section, same_options=same)
+            if control.section != section:
+                section = control.section if self._told_by(control) == "section" else None
+
+    def words_of(self, control: Control) -> Iterator[str]:
+        """The words of the page that stand in its line."""
+        yield control.label
+        if control.options is None:
+            yield control.shown_value
+        told_by = self._told_by(control)
+        if told_by == "section":
+            yield control.section
+        elif told_by == "row" and control.row_text and len(control.row_text) <= MAX_ROW:
+            yield control.row_text
 
     def _told_by(self, control: Control) -> str:
+        """What tells it from others of its role and label, or says something of one without a label."""
         alike = self._alike[control.role, control.label]
-        if alike < 2 and (control.label or not control.row_text):
-            return ""
+        if alike < 2:
+            says_more = not control.label and control.row_text and control.row_text != control.value
+            return "row" if says_more else ""
         in_section = self._in_section[control.role, control.label, control.section]
-        if in_section == 1 < alike or not control.row_text:
+        in_row = self._in_row[control.role, control.label, control.row_text]
+        if control.section and in_section == 1:
             return "section"
-        return "row"
+        if control.row_text and in_row < alike:
+            return "row"
+        return "section" if control.section and in_section < alike else ""
 
     def links(self, links: Sequence[Control]) -> str:
         return f"({len(links)} links: {', '.join(f'{quote(link.label)}={link.id}' for link in links)})"

@@ -7,27 +7,30 @@ left out is counted, and each count says how to get the rest from the `snapshot`
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ._control_lines import FIELDS, Item, LineWriter, choose, items
 from ._focus import nearness, words_of, words_of_control
-from ._quoting import hidden_in, quote, quote_address, visible
-from ._snapshot import Frame, Snapshot
-from ._text_lines import Unit, text_units
+from ._page_words import Room, page_words, size_of
+from ._quoting import quote, quote_address
+from ._snapshot import Snapshot
+from ._text_lines import Shown
 
 __all__ = ["MAX_CONTROLS", "page_text"]
 
 MAX_CONTROLS: Final = 40
 FOCUS_CONTROLS: Final = 20
-FOCUS_LINES: Final = 10
 """What is shown besides fields and what sends, when a focus is given."""
+MAX_TITLE: Final = 300
 MAX_UNREADABLE: Final = 5
 """Frames that could not be read and are named; more are counted."""
+MAX_REASON: Final = 150
+MAX_WAYS: Final = 3
 TEXT_SHARE: Final = 0.35
 """Of a bounded text: what is kept for the page's words when there are many controls."""
-TAIL: Final = 400
-"""Characters that are kept free for counts and for what could not be read."""
+TAIL: Final = 300
+"""Characters that are kept free for the counts of controls."""
 
 
 def page_text(
@@ -42,141 +45,77 @@ def page_text(
 
     * `focus`: show what sends, what is filled in, and what shares the most words with this text, instead of the first controls.
     * `in_order`: show the first controls of the page and not the most important ones, for paging through all of them.
-    * `max_characters`: of the result once its angle brackets are escaped, as they are for a planner.
+    * `max_characters`: of the result once its angle brackets are escaped, as they are for a planner; at least 2,000 make sense.
     """
-    page = _Page(snapshot, max_characters)
-    head = [f"Title: {quote(snapshot.title)}", f"URL: {quote_address(snapshot.url)}"]
-    page.spend(head)
+    room = Room(None if max_characters is None else max_characters - TAIL)
+    writer = LineWriter(snapshot)
+    candidates = list(items(snapshot.controls, writer))
+    head = [f"Title: {_title(snapshot.title)}", f"URL: {quote_address(snapshot.url)}"]
+    tail = list(_unreadable(snapshot, room))
+    room.reserve([*head, "Controls:", *tail])
     near = words_of(focus) if focus is not None else frozenset()
     if near:
-        controls = page.fit_controls(_near_items(page.items, near))
-    elif in_order:
-        controls = page.fit_controls(_first(page.items, max_controls), in_order=True)
+        chosen = _near_items(candidates, near)
     else:
-        controls = page.fit_controls(choose(page.items, max_controls))
-    count, ways = page.left_out(controls, in_order=in_order)
-    lines = [*head, "Controls:", *(item.line(page.writer) for item in controls), *count]
-    labels = {visible(control.label) for item in controls for control in item.controls}
-    return "\n".join([*lines, *page.texts(labels, near), *page.unreadable(), *ways])
+        chosen = _first(candidates, max_controls) if in_order else choose(candidates, max_controls)
+    shown = _fitting(chosen, snapshot, writer, room, in_order=in_order)
+    count, ways = _left_out(snapshot, candidates, shown, in_order=in_order)
+    labels = [words for item in shown for control in item.controls for words in writer.words_of(control)]
+    known = Shown([snapshot.title, *labels])
+    lines = [*head, "Controls:", *writer.lines(shown), *count]
+    return "\n".join([*lines, *page_words(snapshot, known, near, room), *tail, *ways])
 
 
-class _Page:
-    """One text in the making, and how many characters are left for it."""
+def _title(title: str) -> str:
+    more = len(title) - MAX_TITLE
+    return quote(title[:MAX_TITLE]) + (f" (+{more} characters)" if more > 0 else "")
 
-    def __init__(self, snapshot: Snapshot, max_characters: int | None) -> None:
-        self._snapshot = snapshot
-        self._room = None if max_characters is None else max_characters - TAIL
-        self.writer = LineWriter(snapshot)
-        self.items = list(items(snapshot.controls, self.writer))
 
-    def spend(self, lines: Sequence[str]) -> None:
-        if self._room is not None:
-            self._room -= sum(map(_size, lines))
+# Controls
 
-    # Controls
 
-    def fit_controls(self, chosen: Sequence[Item], *, in_order: bool = False) -> list[Item]:
-        """Those of `chosen` for whose lines there is room, best rank first; with `in_order` the first ones, without a gap."""
-        if self._room is None:
-            return list(chosen)
-        words = sum(min(len(frame.text), self._room) for frame in self._snapshot.frames)
-        room = self._room - min(words, int(self._room * TEXT_SHARE))
-        fitting: set[Item] = set()
-        for item in chosen if in_order else sorted(chosen, key=lambda item: item.rank):
-            size = _size(item.line(self.writer))
-            if size <= room:
-                room -= size
-                self._room -= size
-                fitting.add(item)
-            elif in_order:
-                break
-        return [item for item in chosen if item in fitting]
+def _fitting(chosen: Sequence[Item], snapshot: Snapshot, writer: LineWriter, room: Room, *, in_order: bool) -> list[Item]:
+    """Those of `chosen` for whose lines there is room, best rank first; with `in_order` the first ones, without a gap."""
+    if room.left is None:
+        return list(chosen)
+    words = sum(min(len(frame.text), room.left) for frame in snapshot.frames)
+    kept_back = max(0, min(words, int(room.left * TEXT_SHARE)))
+    room.left -= kept_back
+    fitting: set[Item] = set()
+    for item in chosen if in_order else sorted(chosen, key=lambda item: item.rank):
+        if room.take(item.line(writer)):
+            fitting.add(item)
+        elif in_order:
+            break
+    room.left += kept_back
+    return [item for item in chosen if item in fitting]
 
-    def left_out(self, shown: Sequence[Item], *, in_order: bool) -> tuple[list[str], list[str]]:
-        """How many controls are not shown, and how to see them: a line each, or none."""
-        listed = {control.id for item in shown for control in item.controls}
-        offered = Counter(control.frame for item in self.items for control in item.controls)
-        seen = Counter(control.frame for item in shown for control in item.controls)
-        missing = {frame.frame: offered[frame.frame] - seen[frame.frame] + frame.truncated for frame in self._snapshot.frames}
-        count = sum(missing.values())
-        if not count:
-            return [], []
-        ways = []
-        for frame, left in missing.items():
-            if left:
-                offset = self._next_offset(frame, listed) if in_order else 0
-                ways.append(f"snapshot with {f'frame={frame} and ' if frame else ''}offset={offset}")
-        words = f"{'; '.join(ways[:3])}{' and so on' if len(ways) > 3 else ''}; or with find"
-        return [f"(+{count} controls not shown)"], [f"(controls in page order: {words})"]
 
-    def _next_offset(self, frame: int, listed: set[str]) -> int:
-        """Past the last control that is shown; those before it are shown or repeat one that is."""
-        here = [control.id for control in self._snapshot.controls if control.frame == frame]
-        last = max((index for index, one in enumerate(here) if one in listed), default=-1)
-        return self._snapshot.part.offset + last + 1
+def _left_out(
+    snapshot: Snapshot, candidates: Sequence[Item], shown: Sequence[Item], *, in_order: bool
+) -> tuple[list[str], list[str]]:
+    """How many controls are not shown, and how to see them: a line each, or none."""
+    offered = Counter(control.frame for item in candidates for control in item.controls)
+    seen = Counter(control.frame for item in shown for control in item.controls)
+    missing = {frame.frame: offered[frame.frame] - seen[frame.frame] + frame.truncated for frame in snapshot.frames}
+    count = sum(missing.values())
+    if not count:
+        return [], []
+    listed = {control.id for item in shown for control in item.controls}
+    ways = [
+        f"snapshot with {f'frame={frame} and ' if frame else ''}offset={_next_offset(snapshot, frame, listed) if in_order else 0}"
+        for frame, left in missing.items()
+        if left
+    ]
+    words = f"{'; '.join(ways[:MAX_WAYS])}{' and so on' if len(ways) > MAX_WAYS else ''}; or with find"
+    return [f"(+{count} controls not shown)"], [f"(controls in page order: {words})"]
 
-    # Text
 
-    def texts(self, labels: set[str], near: frozenset[str]) -> Iterator[str]:
-        offset = self._snapshot.part.text_offset
-        units = {frame.frame: list(text_units(frame.text, labels, at=offset, frame=frame.frame)) for frame in self._snapshot.frames}
-        kept = self._fitting(self._near_units(units, near) if near else {unit for some in units.values() for unit in some})
-        for frame in self._snapshot.frames:
-            shown = [unit for unit in units[frame.frame] if unit in kept]
-            lines = [line for unit in shown for line in unit.lines]
-            more = list(self._more_text(frame, units[frame.frame], kept, focused=bool(near)))
-            if frame.frame == self._snapshot.top.frame:
-                yield "Text:"
-            elif lines or more:
-                yield f"Text of frame {frame.frame}, {quote_address(frame.url)}:"
-            yield from lines
-            yield from more
-        hidden = sum(hidden_in(frame.text) for frame in self._snapshot.frames)
-        if hidden:
-            yield f"({hidden} invisible character{'' if hidden == 1 else 's'} removed from the text)"
-
-    def _near_units(self, units: Mapping[int, Sequence[Unit]], near: frozenset[str]) -> set[Unit]:
-        """The lines that share the most words with the focus; alerts and headings in any case."""
-        headings = {visible(heading) for frame in self._snapshot.frames for heading in frame.headings}
-        every = [unit for some in units.values() for unit in some]
-        kept = {unit for unit in every if unit.alert or unit.text.removeprefix("| ") in headings}
-        scored = [(nearness(words_of(unit.text), near), unit) for unit in every if unit not in kept]
-        best = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
-        return kept | {unit for _, unit in best[:FOCUS_LINES]}
-
-    def _fitting(self, wanted: set[Unit]) -> set[Unit]:
-        """Those for which there is room: alerts first, then the others in order until one does not fit."""
-        if self._room is None:
-            return wanted
-        fitting: set[Unit] = set()
-        for unit in sorted(wanted, key=lambda unit: (not unit.alert, unit.frame, unit.at)):
-            size = _size(unit.text)
-            if size > self._room:
-                if unit.alert:
-                    continue
-                break
-            self._room -= size
-            fitting.add(unit)
-        return fitting
-
-    def _more_text(self, frame: Frame, units: Sequence[Unit], kept: set[Unit], *, focused: bool) -> Iterator[str]:
-        dropped = [unit for unit in units if unit not in kept]
-        if focused and dropped:
-            yield f"(+{len(dropped)} line{'' if len(dropped) == 1 else 's'} not shown)"
-        end = self._snapshot.part.text_offset + _units_of(frame.text)
-        resume = end if focused or not dropped else dropped[0].at
-        left = end - resume + frame.text_more
-        if left:
-            where = f"frame={frame.frame} and " if frame.frame else ""
-            yield f"(+{left} characters of text not shown: snapshot with {where}text_offset={resume})"
-
-    def unreadable(self) -> Iterator[str]:
-        entries = self._snapshot.unreadable
-        for entry in entries[:MAX_UNREADABLE]:
-            which = "A frame" if entry.count == 1 else f"{entry.count} frames"
-            yield f"({which} could not be read: {quote_address(entry.url)}, {quote(entry.reason[:200])})"
-        if len(entries) > MAX_UNREADABLE:
-            yield f"(+{sum(entry.count for entry in entries[MAX_UNREADABLE:])} frames that could not be read)"
+def _next_offset(snapshot: Snapshot, frame: int, listed: set[str]) -> int:
+    """Past the last control that is shown; those before it are shown or repeat one that is."""
+    here = [control.id for control in snapshot.controls if control.frame == frame]
+    last = max((index for index, one in enumerate(here) if one in listed), default=-1)
+    return snapshot.part.offset + last + 1
 
 
 def _near_items(candidates: Sequence[Item], near: frozenset[str]) -> list[Item]:
@@ -208,10 +147,22 @@ def _first(candidates: Sequence[Item], budget: int) -> list[Item]:
     return chosen
 
 
-def _size(line: str) -> int:
-    """Characters of a line and its end, with its brackets escaped."""
-    return len(line) + 1 + 3 * (line.count("<") + line.count(">"))
+# Frames
 
 
-def _units_of(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+def _unreadable(snapshot: Snapshot, room: Room) -> Iterator[str]:
+    """What could not be read; in a bounded text no more of it than a fifth."""
+    most = None if room.left is None else room.left // 5
+    named = 0
+    for entry in snapshot.unreadable[:MAX_UNREADABLE]:
+        which = "A frame" if entry.count == 1 else f"{entry.count} frames"
+        line = f"({which} could not be read: {quote_address(entry.url)}, {quote(entry.reason[:MAX_REASON])})"
+        if most is not None:
+            most -= size_of(line)
+            if most < 0:
+                break
+        named += 1
+        yield line
+    rest = snapshot.unreadable[named:]
+    if rest:
+        yield f"(+{sum(entry.count for entry in rest)} frames that could not be read)"

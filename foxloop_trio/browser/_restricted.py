@@ -24,12 +24,25 @@ _BY_SCHEME: Final = {
     "javascript": "local",
 }
 
+PROTECTED: Final = frozenset(
+    (
+        *("accounts.firefox.com", "accounts-static.cdn.mozilla.net", "addons.cdn.mozilla.net", "addons.mozilla.org"),
+        *("api.accounts.firefox.com", "content.cdn.mozilla.net", "discovery.addons.mozilla.org", "oauth.accounts.firefox.com"),
+        *("profile.accounts.firefox.com", "support.mozilla.org", "sync.services.mozilla.com"),
+    )
+)
+"""Firefox's own list, as its preference ``extensions.webextensions.restrictedDomains`` has it by default."""
+
 _WORDS: Final = {
     "about": "it is one of Firefox's own pages, which no extension may read; open a web page instead",
     "blank": "it is an empty tab; open a web page first",
     "error": "the address could not be loaded and Firefox shows its own error page; check the address, or open another one",
     "extension": "it is a page of an extension, which no other extension may read; open a web page instead",
-    "guarded": "it is on a site that Firefox protects from extensions, such as addons.mozilla.org; a person has to do it by hand",
+    "guarded": "Firefox protects its site from all extensions; a person has to do by hand what is to be done there",
+    "instead": (
+        "Firefox shows something of its own at this address: an error page because it could not be loaded, a PDF, or a site that "
+        "it protects; check the address, or open another one"
+    ),
     "local": "it is a local or generated document, which the add-on does not read; open an http or https page instead",
     PDF: "it is a PDF in Firefox's own viewer, which no extension may read; look for the same text as a web page, or ask the user",
     "reader": "it is Firefox's reader view, which no extension may read; open the article's own address instead",
@@ -40,7 +53,7 @@ _WORDS: Final = {
 def restriction_of(url: str) -> str:
     """The kind of page: a key of the words, such as ``about``, ``reader``, ``pdf`` or ``guarded``.
 
-    An http or https address that Firefox keeps extensions out of shows a PDF when it says so, and is on a protected site otherwise.
+    At an http or https address the reason is not told: the address itself says what it most likely is.
     """
     try:
         parts = urlsplit(url)
@@ -54,7 +67,9 @@ def restriction_of(url: str) -> str:
         case "about" if parts.path in ("neterror", "certerror", "blocked", "tabcrashed", "httpsonlyerror"):
             return "error"
         case "http" | "https":
-            return PDF if parts.path.lower().endswith(".pdf") else "guarded"
+            if parts.hostname in PROTECTED:
+                return "guarded"
+            return PDF if parts.path.lower().endswith(".pdf") else "instead"
         case scheme:
             return _BY_SCHEME.get(scheme, "about")
 

@@ -15,7 +15,7 @@ import attrs
 from ._control_lines import SHORT
 from ._quoting import visible
 
-__all__ = ["Unit", "is_alert", "text_units"]
+__all__ = ["Shown", "Unit", "is_alert", "text_units"]
 
 # All that some reader takes for the end of a line: also vertical tab, form feed and the separators of ASCII.
 _LINE_ENDS: Final = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -28,9 +28,38 @@ _ALERT: Final = re.compile(
 )
 
 
+PART_OF: Final = 10
+"""Shortest line that counts as shown when it stands somewhere inside of what is shown."""
+
+PIECE: Final = 3
+"""Shortest words that count as a piece of a line: a sum made of the digits on buttons says more than the buttons."""
+
+
 def is_alert(line: str) -> bool:
     """It has a word with which pages tell that something is wrong."""
     return _ALERT.search(line) is not None
+
+
+class Shown:
+    """Words that stand in the lines of controls already: a line of text that holds nothing else need not be shown again."""
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self._words = {visible(text).strip() for text in words} - {""}
+        pieces = [text for text in self._words if len(text) >= PIECE and any(char.isalpha() for char in text)]
+        self._longest_first = sorted(pieces, key=len, reverse=True)
+
+    def covers(self, line: str) -> bool:
+        """The line is one of them (a point of a list, perhaps), or nothing but several of them."""
+        if not self._words:
+            return False
+        if line in self._words or line.removeprefix("- ") in self._words:
+            return True
+        for words in self._longest_first:
+            if len(line) >= PART_OF and line in words:  # a line of what a larger field holds
+                return True
+            if words in line:
+                line = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", " ", line)
+        return not any(char.isalnum() for char in line)
 
 
 @attrs.frozen(kw_only=True)
@@ -47,12 +76,12 @@ class Unit:
         return "\n".join(self.lines)
 
 
-def text_units(text: str, labels: Iterable[str] = (), *, at: int = 0, frame: int = 0) -> Iterator[Unit]:
-    """The units worth reading, in order. `labels` are those of shown controls: a line that only repeats one is dropped.
+def text_units(text: str, shown: Shown | None = None, *, at: int = 0, frame: int = 0) -> Iterator[Unit]:
+    """The units worth reading, in order. A line that only repeats what is `shown` already is dropped.
 
     `at` is where `text` itself begins.
     """
-    known = set(labels)
+    known = shown if shown is not None else Shown()
     seen: set[str] = set()
     block: list[str] = []
     began = at
@@ -87,8 +116,8 @@ def _lines(text: str, at: int) -> Iterator[tuple[str, int]]:
         start += len(passed)
 
 
-def _says_something(line: str, labels: set[str], seen: set[str]) -> bool:
-    if line in labels or not any(char.isalnum() for char in line):
+def _says_something(line: str, shown: Shown, seen: set[str]) -> bool:
+    if not any(char.isalnum() for char in line) or shown.covers(line):
         return False
     if len(line) > SHORT or any(char.isdigit() for char in line):
         return True

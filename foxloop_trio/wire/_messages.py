@@ -183,7 +183,7 @@ _TABLE: Final = (
             {
                 "width": NATURAL,
                 "height": NATURAL,
-                "scale": NUMBER,
+                "scale": {**NUMBER, "minimum": 0},
                 "painted_over": NATURAL,
                 "marked": listing(text("token"), "marks"),
                 "cut": BOOLEAN,

@@ -43,6 +43,7 @@ PUBLIC = [
     "foxloop_trio",
     "foxloop_trio.browser",
     "foxloop_trio.channel",
+    "foxloop_trio.corpora",
     "foxloop_trio.gate",
     "foxloop_trio.planners",
     "foxloop_trio.prompt",

@@ -102,14 +102,121 @@ test("a document that connects again keeps its entry when the old port closes la
   assert.ok(!events.some(([kind]) => kind === "gone"));
 });
 
-test("reading passes the page's own JSON on", async () => {
+const state = (changes = {}) => ({ json: '{"controls":[]}', text: "", left: 0, total: 0, frames: [], ...changes });
+const place = (id, changes = {}) => ({
+  id,
+  url: "https://x.example/",
+  seen: true,
+  left: 5,
+  top: 6,
+  width: 90,
+  height: 80,
+  ...changes,
+});
+
+test("reading passes the page's own JSON on, and adds what only the background knows", async () => {
   const { ask, port, sent } = set();
   ask("page.read", { tab: 7, deadline_ms: 1000 });
   const [question] = asked(port);
   assert.equal(question.op, "read");
-  port.onMessage.fire({ answer: question.ask, json: '{"frame":0}' });
+  port.onMessage.fire({ answer: question.ask, json: state({ text: "words", left: 3, total: 8 }) });
   await rest();
-  assert.deepEqual(sent[0].result, { frames: [{ frame: 0 }], unreadable: [] });
+  const frame = { frame: 0, parent: null, origin: [0, 0], text: "words", text_truncated: 3, total_text: 8, controls: [] };
+  assert.deepEqual(sent[0].result, { frames: [frame], unreadable: [] });
+});
+
+function child(documents, id, document) {
+  const port = fakePort({ frame: id });
+  documents.accept(port);
+  hello(port, document);
+  return port;
+}
+
+test("frames are numbered small, joined by what their parents say, and share the text", async () => {
+  const { ask, documents, port, sent } = set();
+  const [a, b, hidden] = [11, 12, 13].map((id) => child(documents, id * 1e10, String(id).repeat(16)));
+  ask("page.read", { tab: 7, deadline_ms: 1000, max_text: 8 });
+  const frames = [place(12e10), place(13e10, { seen: false }), place(99e10)];
+  port.onMessage.fire({ answer: asked(port)[0].ask, json: state({ text: "12345", total: 5, frames }) });
+  await rest();
+  assert.deepEqual(asked(a), []);
+  assert.deepEqual(asked(hidden), []);
+  b.onMessage.fire({ answer: asked(b)[0].ask, json: state({ text: "abcdef", total: 6, frames: [place(11e10)] }) });
+  await rest();
+  a.onMessage.fire({ answer: asked(a)[0].ask, json: state({ text: "xyz", total: 3 }) });
+  await rest();
+  const told = sent[0].result.frames.map(({ frame, parent, origin, text, text_truncated }) => [
+    frame,
+    parent,
+    origin,
+    text,
+    text_truncated,
+  ]);
+  assert.deepEqual(told, [
+    [0, null, [0, 0], "12345", 0],
+    [2, 0, [5, 6], "abc", 3],
+    [1, 2, [10, 12], "", 3],
+  ]);
+  assert.equal(sent[0].result.unreadable.length, 1);
+});
+
+test("a frame that does not answer is told as unreadable, in time", async () => {
+  const { ask, documents, port, sent, clock } = set();
+  const quiet = child(documents, 11e10, "11".repeat(16));
+  ask("page.read", { tab: 7, deadline_ms: 1000 });
+  port.onMessage.fire({ answer: asked(port)[0].ask, json: state({ frames: [place(11e10)] }) });
+  await rest();
+  await clock.pass(700);
+  assert.equal(sent[0].result.frames.length, 1);
+  assert.deepEqual(sent[0].result.unreadable, [{ url: "https://x.example/", reason: "it did not answer in time", frame: 1 }]);
+  assert.deepEqual(quiet.sent.at(-1), { cancel: asked(quiet)[0].ask });
+});
+
+test("more frames than are read at once are counted", async () => {
+  const { ask, documents, port, sent } = set();
+  const ports = Array.from({ length: 70 }, (_, at) => child(documents, (at + 1) * 1e10, String(at + 10).repeat(16)));
+  ask("page.read", { tab: 7, deadline_ms: 1000 });
+  const frames = ports.map((_, at) => place((at + 1) * 1e10));
+  port.onMessage.fire({ answer: asked(port)[0].ask, json: state({ frames }) });
+  await rest();
+  for (const one of ports.filter((each) => asked(each).length > 0)) {
+    one.onMessage.fire({ answer: asked(one)[0].ask, json: state() });
+  }
+  await rest();
+  assert.equal(sent[0].result.frames.length, 64);
+  assert.deepEqual(
+    sent[0].result.unreadable.map(({ count }) => count),
+    [7],
+  );
+});
+
+test("one frame, or a part of it, is read alone; what is gone is gone", async () => {
+  const { ask, documents, port, sent } = set();
+  const inner = child(documents, 11e10, "11".repeat(16));
+  ask("page.read", { tab: 7, deadline_ms: 1000, frame: 1, find: "x", offset: 3 }, "r1");
+  const [question] = asked(inner);
+  assert.equal(question.options.find, "x");
+  assert.equal(question.options.offset, 3);
+  inner.onMessage.fire({ answer: question.ask, json: state() });
+  ask("page.read", { tab: 7, deadline_ms: 1000, frame: 2 }, "r2");
+  ask("page.read", { tab: 7, deadline_ms: 1000, region: { frame: 1, document: "11".repeat(16), node: 4 } }, "r3");
+  assert.equal(asked(inner)[1].options.node, 4);
+  inner.onMessage.fire({ answer: asked(inner)[1].ask, json: null });
+  await rest();
+  const results = Object.fromEntries(sent.map((message) => [message.id, message]));
+  assert.deepEqual(asked(port), []);
+  assert.equal(results.r1.result.frames[0].frame, 1);
+  assert.equal(results.r2.error.data.code, "document-gone");
+  assert.equal(results.r3.error.data.code, "document-gone");
+});
+
+test("a tab has so many documents and no more: others are not told of", () => {
+  const { documents, events } = set();
+  for (let at = 0; at < 600; at += 1) {
+    child(documents, (at + 1) * 1e10, `${at}`.padStart(32, "e"));
+  }
+  assert.equal(documents.all().length, 500);
+  assert.equal(events.length, 500);
 });
 
 test("a document without a body is told as unreadable, and a tab without a document by its reason", async () => {

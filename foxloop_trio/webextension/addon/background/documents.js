@@ -3,7 +3,12 @@
 // Purpose: one entry per document, keyed by the id that its content script made; one runtime.Port each. A tab and frame can have
 // two for a moment (the old one going, the new one coming), so neither is ever looked up by tab and frame alone, save for reading.
 // Parameters: callbacks `onHere(doc)`, `onGone(doc)`, `onDialog(doc, dialog)`, and the platform's setTimeout.
-// Result: `{ accept(port), find(place), top(tab), all(), ask(doc, message, more), tell(doc, message) }`.
+// Result: `{ accept(port), find(place), top(tab), inFrame(tab, frameId), byAlias(tab, frame), all(), ask(doc, message, more),
+// tell(doc, message) }`.
+//
+// Firefox's frame ids have eleven digits. On the wire each document of a tab has a small number instead: 0 is the top one, the
+// others count from 1 in the order in which they came, anew for each top document. `doc.frame` is that number, `doc.frameId`
+// Firefox's.
 //
 // `ask` answers a promise of `{ json }`, or `{ gone: true, trace }` when the port went first, and rejects with the Fault that the
 // content script sent. `trace` is what was heard about that question before: `{ started, submitted, dialogs }`.
@@ -17,9 +22,13 @@ import { Fault } from "./faults.js";
 const NUDGE_MS = 1700;
 const FEWEST_MS = 1;
 const MOST_MS = 1000;
+const MOST_DOCUMENTS = 500; // of one tab; `frames` of the protocol's limits. Of more nobody is told, and nobody asks them.
+const MOST_NUMBERED = 20_000;
 
 export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
   const documents = new Map();
+  const numbers = new Map(); // document -> its number, also when it is kept for the back button
+  const counters = new Map(); // top document -> the last number given in it
   let asked = 0;
 
   function accept(port) {
@@ -30,7 +39,8 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
     }
     const doc = {
       tab: sender.tab.id,
-      frame: sender.frameId,
+      frameId: sender.frameId,
+      frame: sender.frameId === 0 ? 0 : null,
       document: null,
       url: sender.url ?? "",
       born: 0,
@@ -44,10 +54,7 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
 
   function hear(doc, message) {
     if (message.hello !== undefined) {
-      Object.assign(doc, message.hello);
-      documents.delete(doc.document); // the newest Port of a document is its last entry: `top` relies on the order
-      documents.set(doc.document, doc);
-      onHere(doc);
+      greet(doc, message.hello);
     } else if (message.answer !== undefined) {
       answered(doc, message);
     } else if (message.started !== undefined) {
@@ -71,6 +78,41 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
       setTimeout(() => tell(doc, { woke: message.wake }), ms);
     }
   }
+
+  function greet(doc, hello) {
+    Object.assign(doc, hello);
+    const isNew = !documents.has(doc.document);
+    if (isNew && doc.frameId !== 0 && ofTab(doc.tab).length >= MOST_DOCUMENTS) {
+      return;
+    }
+    doc.frame = numberOf(doc);
+    documents.delete(doc.document); // the newest Port of a document is its last entry: `top` relies on the order
+    documents.set(doc.document, doc);
+    onHere(doc);
+  }
+
+  function numberOf(doc) {
+    if (doc.frameId === 0) {
+      return 0;
+    }
+    let number = numbers.get(doc.document);
+    if (number === undefined) {
+      const over = top(doc.tab)?.document ?? `tab ${doc.tab}`;
+      number = (counters.get(over) ?? 0) + 1;
+      keep(counters, over, number);
+      keep(numbers, doc.document, number);
+    }
+    return number;
+  }
+
+  function keep(map, key, value) {
+    map.set(key, value);
+    if (map.size > MOST_NUMBERED) {
+      map.delete(map.keys().next().value);
+    }
+  }
+
+  const ofTab = (tab) => [...documents.values()].filter((doc) => doc.tab === tab);
 
   function answered(doc, message) {
     const question = doc.waiting.get(message.answer);
@@ -127,15 +169,9 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
     return doc !== undefined && doc.tab === tab && doc.frame === frame ? doc : null;
   }
 
-  function top(tab) {
-    let found = null;
-    for (const doc of documents.values()) {
-      if (doc.tab === tab && doc.frame === 0) {
-        found = doc;
-      }
-    }
-    return found;
-  }
+  const top = (tab) => ofTab(tab).findLast((doc) => doc.frameId === 0) ?? null;
+  const inFrame = (tab, frameId) => ofTab(tab).findLast((doc) => doc.frameId === frameId) ?? null;
+  const byAlias = (tab, frame) => ofTab(tab).findLast((doc) => doc.frame === frame) ?? null;
 
-  return { accept, find, top, all: () => [...documents.values()], ask, tell };
+  return { accept, find, top, inFrame, byAlias, all: () => [...documents.values()], ask, tell };
 }

@@ -1,42 +1,32 @@
-// pages: the methods `page.*` and `tab.capture`, forwarded to the document they name.
+// pages: the methods `page.*` and `tab.capture`, forwarded to the document they name. Reading is in reading.js, pictures in
+// pictures.js.
 //
 // Purpose: find the document, ask its content script, pass its JSON on unread; know what to answer when it does not answer.
 // Parameters: documents (documents.js), tabs (tabs.js), our incarnation, `notify`, and the platform's timers and wall clock.
 // Result: `{ handlers, listeners }` for the router.
 //
-// A document that goes away after an act has started in it has done what was asked: that is what a link does. Before that, nothing
-// was done. An act that has started and does not end is never answered: only its document knows its outcome, and keeps it.
+// A document that goes away after an act has started in it has done what was asked: that is what a link does. Before that,
+// nothing was done. An act that has started and does not end is never answered: only its document knows its outcome, and keeps
+// it.
 
+import { answer } from "./answers.js";
 import { Fault } from "./faults.js";
+import { createFrames } from "./frames.js";
+import { createPictures } from "./pictures.js";
+import { createReading } from "./reading.js";
 import { verbatim } from "./router.js";
 
 const LATE_MS = 500; // a content script refuses what comes after its deadline; this much later it has had its turn or has hung
 
 export function createPages({ documents, tabs, incarnation, notify, platform }) {
   const { setTimeout, clearTimeout, wallNow } = platform;
+  const frames = createFrames({ documents, tabs, platform });
+  const reading = createReading({ documents, tabs, frames });
+  const pictures = createPictures({ tabs, frames });
 
   async function missing(place) {
     await tabs.get(place.tab); // throws no-tab
     return new Fault("document-gone", `document ${place.document} is not in frame ${place.frame} of tab ${place.tab}`);
-  }
-
-  // For questions that change nothing: given up as soon as the call is.
-  async function answer(question, call) {
-    let giveUp;
-    const aborted = new Promise((_, reject) => {
-      giveUp = () => {
-        question.cancel();
-        question.forget();
-        reject(call.signal.reason);
-      };
-      call.signal.addEventListener("abort", giveUp);
-    });
-    try {
-      call.signal.throwIfAborted();
-      return await Promise.race([question.answer, aborted]);
-    } finally {
-      call.signal.removeEventListener("abort", giveUp);
-    }
   }
 
   // For acts: the page has the last word, unless it can no longer have begun.
@@ -58,24 +48,6 @@ export function createPages({ documents, tabs, incarnation, notify, platform }) 
       clearTimeout(timer);
       call.signal.removeEventListener("abort", cancel);
     }
-  }
-
-  async function read({ tab, ...params }, call) {
-    const doc = documents.top(tab);
-    if (doc === null) {
-      throw await tabs.unreadable(tab);
-    }
-    const options = { focus: params.focus, find: params.find, offset: params.offset, textOffset: params.text_offset, maxControls: params.max_controls, maxText: params.max_text, node: params.region?.node };
-    const reply = await answer(documents.ask(doc, { op: "read", options }), call);
-    if (reply.gone) {
-      throw new Fault("document-gone", "the document went away while it was read");
-    }
-    if (reply.json === null) {
-      return { frames: [], unreadable: [{ url: doc.url, reason: "the document has no body (yet)" }] };
-    }
-    const { json, text, left, total } = reply.json;
-    const known = JSON.stringify({ frame: 0, parent: null, origin: [0, 0], text, text_truncated: left, total_text: total });
-    return verbatim(`{"frames":[${known.slice(0, -1)},${json.slice(1)}],"unreadable":[]}`);
   }
 
   async function act(params, call) {
@@ -124,21 +96,6 @@ export function createPages({ documents, tabs, incarnation, notify, platform }) 
     return verbatim(reply.json);
   }
 
-  // A picture of what is in view, with the fields that hold secrets hidden while it is taken.
-  async function capture({ tab, format }, call) {
-    const doc = documents.top(tab);
-    if (doc === null) {
-      throw await tabs.unreadable(tab);
-    }
-    await answer(documents.ask(doc, { op: "veil", on: true }), call);
-    try {
-      const picture = await tabs.picture(tab, format);
-      return { data: picture.slice(picture.indexOf(",") + 1) };
-    } finally {
-      documents.ask(doc, { op: "veil", on: false }).forget();
-    }
-  }
-
   function acknowledge(params) {
     const doc = documents.find(params);
     if (doc !== null) {
@@ -147,7 +104,13 @@ export function createPages({ documents, tabs, incarnation, notify, platform }) 
   }
 
   return {
-    handlers: { "tab.capture": capture, "page.read": read, "page.act": act, "page.settle": settle, "page.outcome": keptOutcome },
+    handlers: {
+      "tab.capture": pictures.capture,
+      "page.read": reading.read,
+      "page.act": act,
+      "page.settle": settle,
+      "page.outcome": keptOutcome,
+    },
     listeners: { "page.acknowledge": acknowledge },
   };
 }

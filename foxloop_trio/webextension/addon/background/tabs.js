@@ -18,6 +18,17 @@ const ADDRESS_WAIT_MS = 1000; // for the tab's address to follow its document
 const ADDRESS_POLL_MS = 10;
 const CHANGES_EVERY_MS = 20; // a page that rewrites its title in a loop is reported fifty times a second, not more
 const BLANK = "about:blank";
+const KEPT_OUT = [
+  [/^about:reader/, "reader view; leave it, and the page itself can be read"],
+  [/^about:blank$/, "an empty tab"],
+  [/^about:/, "one of Firefox's own pages"],
+  [/^view-source:/, "the source of a page; the page itself can be read"],
+  [/^moz-extension:/, "a page of an add-on"],
+  [/^(?:chrome|resource):/, "a part of Firefox"],
+  [/^file:/, "a file of this computer; serve it over http to read it"],
+  [/\.pdf(?:[?#]|$)/i, "a PDF in Firefox's viewer; download it to read it"],
+  [/^https?:\/\/(?:[\w-]+\.)*(?:mozilla\.org|firefox\.com|mozilla\.com)\//, "a site of Mozilla's that is closed to add-ons"],
+];
 
 export function createTabs({ browser, documents, notify, limits, platform }) {
   const { setTimeout, clearTimeout, wallNow } = platform;
@@ -55,10 +66,11 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
     if (/^https?:/.test(tab.url ?? "") && tab.status === "loading") {
       return new Fault("no-document", `tab ${id} is still loading`);
     }
-    return new Fault("restricted-page", `Firefox keeps extensions out of what tab ${id} shows`);
+    const why = KEPT_OUT.find(([pattern]) => pattern.test(tab.url ?? ""))?.[1] ?? "an error page or a viewer of Firefox's own";
+    return new Fault("restricted-page", `Firefox keeps extensions out of what tab ${id} shows: ${why}. Open a web page in it`);
   }
 
-  const picture = (id, format) => browser.tabs.captureTab(id, { format });
+  const picture = (id, options) => browser.tabs.captureTab(id, options);
 
   function legal(url) {
     if (url === BLANK) {

@@ -3,12 +3,12 @@
 // Purpose: reading and acting must see the same thing, so both start here.
 // `facts(el, turn)` -> null when it is no control or cannot be seen, else `{ el, role, via, label, section, row, form, secret,
 // sensitive, value, state, chosen, disabled }`. `via` is the label through which a control is used that cannot be seen itself (a
-// styled checkbox), else null. `usable(el, turn)`: a person can see it or its label. `isSecretField(el, turn)`,
-// `isMasked(el, turn)`: its value is a secret; or is sensitive too.
-// Depends on: extras, neighbours, places, roles, values.
+// styled checkbox), else null. `usable(el, turn)`: a person can see it or its label. `isMasked(el, turn)`: its
+// value must not be seen.
+// Depends on: extras, hover, neighbours, places, values.
 "use strict";
 
-foxloop.define("controls", ({ extras, neighbours, places, roles, values }) => {
+foxloop.define("controls", ({ extras, hover, neighbours, places, values }) => {
   // The native checkbox is transparent, clipped or not rendered, and its label is drawn as the box. A file field's label is its
   // button.
   function labelFor(el, turn) {
@@ -18,7 +18,9 @@ foxloop.define("controls", ({ extras, neighbours, places, roles, values }) => {
     return Array.from(el.labels ?? []).find((label) => turn.seen(label)) ?? null;
   }
 
-  const usable = (el, turn) => turn.seen(el) || labelFor(el, turn) !== null;
+  // Under the mouse only: told, and not to be used until the mouse is there. Acting never asks for these, so they are hidden to it.
+  const isHovered = (el, turn) => hover.over(el, turn) !== null;
+  const usable = (el, turn) => turn.seen(el) || labelFor(el, turn) !== null || isHovered(el, turn);
 
   function facts(el, turn) {
     const role = extras.roleOf(el);
@@ -26,12 +28,12 @@ foxloop.define("controls", ({ extras, neighbours, places, roles, values }) => {
       return null;
     }
     const via = turn.seen(el) ? null : labelFor(el, turn);
-    if (via === null && !turn.seen(el)) {
+    if (via === null && !turn.seen(el) && !isHovered(el, turn)) {
       return null;
     }
     const label = neighbours.labelOf(el, role, turn);
-    const secret = values.isSecret(el, label);
-    const sensitive = !secret && values.isSensitive(el, label);
+    const secret = values.isSecret(el, label, role);
+    const sensitive = !secret && values.isSensitive(el, label, role);
     return {
       el,
       role,
@@ -40,18 +42,13 @@ foxloop.define("controls", ({ extras, neighbours, places, roles, values }) => {
       secret,
       sensitive,
       section: places.sectionOf(el, turn),
-      row: places.rowOf(el),
-      form: places.formOf(el),
+      row: places.rowOf(el, turn),
+      form: places.formOf(el, turn),
       value: values.valueOf(el, secret || sensitive),
       state: values.stateOf(el),
       chosen: values.chosenOf(el),
       disabled: values.isDisabled(el),
     };
-  }
-
-  function isSecretField(el, turn) {
-    const role = extras.roleOf(el);
-    return values.isSecret(el, "") || (roles.typable(el, role) && values.isSecret(el, neighbours.labelOf(el, role, turn)));
   }
 
   // Neither to be shown nor to be photographed.
@@ -60,5 +57,5 @@ foxloop.define("controls", ({ extras, neighbours, places, roles, values }) => {
     return values.isSecret(el, label) || values.isSensitive(el, label);
   }
 
-  return { facts, usable, isSecretField, isMasked };
+  return { facts, usable, isMasked };
 });

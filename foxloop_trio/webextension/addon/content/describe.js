@@ -1,24 +1,31 @@
 // describe: one control as the wire has it (CONTROL of foxloop_trio/wire/_shapes.py).
 //
-// `describe(facts, turn, score)` -> a plain object, or null when there are no facts. Fields that do not apply are left out:
+// `describe(all, turn, score)` -> a list of plain objects, one for each of the facts. Fields that do not apply are left out:
 // JSON.stringify drops what is undefined. `score`, or null, says which options of a long list matter.
-// Depends on: guard, limits, looks, names, numbers, pageText, places, popups, roles, values, words.
+// Depends on: guard, hover, limits, looks, names, numbers, pageText, places, popups, roles, values, words.
 "use strict";
 
 foxloop.define("describe", (parts) => {
-  const { guard, limits, looks, names, numbers, pageText, places, popups, roles, values, words } = parts;
+  const { guard, hover, limits, looks, names, numbers, pageText, places, popups, roles, values, words } = parts;
   const IN_DIALOG = 'dialog, [role=dialog], [aria-modal="true"], [role=listbox], [role=menu], [role=grid]';
   const LOOKED_AT = new Set(["clickable", "image", "shape", "text", "canvas"]);
+  const SPEAKS = new Set(["link", "textbox", "searchbox", "combobox", "spinbutton", "slider", "tab", "option", "file"]);
   const ORDERED = new Set(["treeitem", "tab", "option", "menuitem"]);
 
   const attribute = (el, name, limit) => words.cut(el.getAttribute(name) ?? "", limit);
   const orNothing = (text) => (text === "" ? undefined : text);
   const beyond = (text, limit) => (text.length > limit ? text.length - limit : undefined);
 
-  function describe(facts, turn, score) {
-    if (facts === null) {
-      return null;
+  function describe(all, turn, score) {
+    const met = new Set();
+    const repeated = new Set();
+    for (const { label } of all) {
+      (met.has(label) ? repeated : met).add(label);
     }
+    return all.map((facts) => describeOne(facts, turn, score, repeated));
+  }
+
+  function describeOne(facts, turn, score, repeated) {
     const { el, role, label, form, row, secret, sensitive, value } = facts;
     const number = numbers.numberOf(el);
     const formNumber = form === null ? undefined : numbers.numberOf(form);
@@ -26,7 +33,9 @@ foxloop.define("describe", (parts) => {
     const isSelect = tag === "select";
     const submit = values.isSubmit(el);
     const box = turn.boxOf(facts.via ?? el);
-    const card = places.cardOf(el, turn);
+    // What names itself and is like no other needs no words from around it, and they are dear to collect.
+    const card = SPEAKS.has(role) && !repeated.has(label) ? null : places.cardOf(el, turn);
+    const place = hover.over(el, turn);
     const owner = popups.ownersOf(turn).get(el);
     const told = {
       node: number,
@@ -59,14 +68,21 @@ foxloop.define("describe", (parts) => {
       row: row === null ? undefined : places.rowDigest(row, turn),
       row_text: card === null ? undefined : orNothing(rowText(card, turn, label)),
       via: facts.via === null ? undefined : "label",
-      destination: submit ? describeDestination(places.destinationOf(el, el.form)) : undefined,
+      destination: submit ? describeDestination(places.destinationOf(el, el.form, turn)) : undefined,
       description: orNothing(words.cut(names.descriptionOf(el, turn), limits.description)),
       popup_for: owner === undefined ? undefined : numbers.numberOf(owner),
+      hover_only: place === null ? undefined : numbers.numberOf(place),
       behind_modal: places.isBehindModal(el, turn) || undefined,
       box: [box.left, box.top, box.width, box.height].map(Math.round),
       look: lookOf(el, role, label, turn),
       accept: role === "file" ? orNothing(attribute(el, "accept", limits.attribute)) : undefined,
-      files: role === "file" ? values.filesOf(el).slice(0, limits.files).map((name) => words.cut(name, limits.attribute)) : undefined,
+      files:
+        role === "file"
+          ? values
+              .filesOf(el)
+              .slice(0, limits.files)
+              .map((name) => words.cut(name, limits.attribute))
+          : undefined,
       ...describeAria(el, role),
     };
     told.guard = guard.guardOf(facts, turn);
@@ -94,7 +110,10 @@ foxloop.define("describe", (parts) => {
     const current = el.getAttribute("aria-current");
     const level = Number(el.getAttribute("aria-level"));
     return {
-      opens: popup === null || popup === "" || popup === "false" ? undefined : words.cut(popup === "true" ? "menu" : popup, limits.token),
+      opens:
+        popup === null || popup === "" || popup === "false"
+          ? undefined
+          : words.cut(popup === "true" ? "menu" : popup, limits.token),
       current: current === null || current === "" || current === "false" ? undefined : words.cut(current, limits.token),
       level: ORDERED.has(role) && Number.isInteger(level) && level > 0 ? level : undefined,
     };

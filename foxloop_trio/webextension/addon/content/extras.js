@@ -2,8 +2,9 @@
 //
 // Purpose: find by look and habit what has no role: canvases, players, shapes of a drawing, small boxes with a colour or a picture,
 // and whatever shows a hand under the mouse, has a click handler in its markup or can be reached with Tab.
-// `gather(turn, texts)`: every possible control in the order of the page, as `{ el, role }`; `texts`, a predicate over texts or
-// null: with it, plain texts for which it is true are listed too. `roleOf(el)`: the role of any control that was ever listed.
+// `gather(turn, texts, most)` -> `{ items, rest }`: `items`, about `most` possible controls in the order of the page, as
+// `{ el, role }`; `rest`, how many more elements may be some. `texts`, a predicate over texts or null: with it, plain texts for
+// which it is true are listed too. `roleOf(el)`: the role of any control that was ever listed.
 // Depends on: roles, sheets, tree, words.
 "use strict";
 
@@ -43,14 +44,17 @@ foxloop.define("extras", ({ roles, sheets, tree, words }) => {
     return up !== null && tree.closest(up, INNER) !== null;
   };
 
-  function gather(turn, texts) {
+  function gather(turn, texts, most) {
     const { pointer, plain, blind } = sheets.study(turn);
     const selectors = [roles.CANDIDATES, "canvas", PLAYERS, SHAPES, LEAVES, HANDLED, INLINE, CELLS];
     const hands = pointer.length === 0 ? null : sheets.within(pointer);
     const fixed = plain.length === 0 ? null : sheets.within(plain);
     const all = turn.all([...selectors, hands, fixed, blind ? BLIND : null].filter((one) => one !== null).join(", "));
-    const state = { turn, hands, fixed, blind, shapes: 0, leaves: 0, looked: 0, out: [], outer: new Set() };
-    for (const el of all) {
+    const whole = document.designMode === "on" ? [{ el: document.body, role: "textbox" }] : [];
+    const state = { turn, hands, fixed, blind, shapes: 0, leaves: 0, looked: 0, out: whole, outer: new Set() };
+    let at = 0;
+    for (; at < all.length && state.out.length < most; at += 1) {
+      const el = all[at];
       const role = roles.roleOf(el);
       if (role !== null) {
         state.out.push({ el, role });
@@ -58,7 +62,7 @@ foxloop.define("extras", ({ roles, sheets, tree, words }) => {
         consider(el, state);
       }
     }
-    return texts === null ? state.out : withTexts(state.out, turn, texts);
+    return { items: texts === null ? state.out : withTexts(state.out, turn, texts), rest: all.length - at };
   }
 
   function consider(el, state) {
@@ -148,7 +152,9 @@ foxloop.define("extras", ({ roles, sheets, tree, words }) => {
     }
     const items = el.matches("ul, ol, menu") ? Array.from(el.children).filter((child) => child.localName === "li") : [];
     if (items.length > 0) {
-      items.filter((item) => item.querySelector(INNER) === null && !found.has(item)).forEach((item) => note(item, "clickable", out));
+      items
+        .filter((item) => item.querySelector(INNER) === null && !found.has(item))
+        .forEach((item) => note(item, "clickable", out));
       return;
     }
     const box = turn.boxOf(el);
@@ -157,7 +163,12 @@ foxloop.define("extras", ({ roles, sheets, tree, words }) => {
     }
     // A box in a box, both with the hand and the same text, is one thing.
     const up = tree.parent(el);
-    if (up !== null && outer.has(up) && words.clean(up.textContent) === words.clean(el.textContent) && el.textContent.trim() !== "") {
+    if (
+      up !== null &&
+      outer.has(up) &&
+      words.clean(up.textContent) === words.clean(el.textContent) &&
+      el.textContent.trim() !== ""
+    ) {
       return;
     }
     outer.add(el);
@@ -179,8 +190,8 @@ foxloop.define("extras", ({ roles, sheets, tree, words }) => {
       return true;
     }
     const up = tree.parent(el);
-    const mine = turn.backgroundOf(el);
-    return Array.isArray(mine) && up !== null && String(mine) !== String(turn.backgroundOf(up));
+    const mine = turn.groundOf(el);
+    return Array.isArray(mine) && up !== null && String(mine) !== String(turn.groundOf(up));
   }
 
   // Texts that cannot be selected are often buttons. Only short ones with nothing in them.

@@ -7,16 +7,20 @@
 "use strict";
 
 foxloop.define("flat", ({ tree }) => {
-  // All that attachShadow() refuses by its name need not be asked. Whoever is not listed here may have a root: a few common
-  // elements, and every custom one.
-  const NEVER_HOSTS = [
-    "a, abbr, address, area, audio, b, base, bdi, bdo, br, button, canvas, caption, cite, code, col, colgroup, data, datalist, dd",
-    "del, details, dfn, dialog, dl, dt, em, embed, fieldset, figcaption, figure, font, form, head, hr, html, i, iframe, img, input",
-    "ins, kbd, label, legend, li, link, map, mark, menu, meta, meter, noscript, object, ol, optgroup, option, output, param, picture",
-    "pre, progress, q, rp, rt, ruby, s, samp, script, select, slot, small, source, strong, style, sub, summary, sup, table, tbody",
-    "td, template, textarea, tfoot, th, thead, time, title, tr, track, u, ul, var, video, wbr, svg, svg *, math, math *",
+  // attachShadow() takes these by name, and every custom element. The second selector finds the latter: what has no name that we
+  // know. It begins with the most common names, since the engine compares one after the other.
+  const PLAIN_HOSTS = "div, span, p, section, article, aside, blockquote, body, footer, h1, h2, h3, h4, h5, h6, header, main, nav";
+  const KNOWN = [
+    "div, span, a, li, p, td, tr, ul, img, svg, svg *, b, i, button, input, br, option, strong, em, label, h1, h2, h3, h4",
+    "h5, h6, section, article, header, footer, nav, main, aside, body, table, tbody, th, thead, tfoot, form, select",
+    "textarea, script, style, link, meta, html, head, title, ol, dl, dt, dd, small, time, figure, figcaption, picture",
+    "source, iframe, video, audio, canvas, hr, pre, code, blockquote, abbr, address, area, base, bdi, bdo, caption, cite",
+    "col, colgroup, data, datalist, del, details, dfn, dialog, embed, fieldset, font, hgroup, ins, kbd, legend, map, mark",
+    "menu, meter, noscript, object, optgroup, output, param, progress, q, rp, rt, ruby, s, samp, search, slot, sub",
+    "summary, sup, template, track, u, var, wbr, math, math *",
   ].join(", ");
-  const MAY_HOST = `:not(${NEVER_HOSTS})`;
+  const CUSTOM_HOSTS = `:not(${KNOWN})`;
+  const MOST_ASKED = 100_000; // elements of each kind; the hosts of larger pages are found among the first of them
   const FOLLOWS = 4; // Node.DOCUMENT_POSITION_FOLLOWING
 
   function survey() {
@@ -25,13 +29,16 @@ foxloop.define("flat", ({ tree }) => {
 
     function collect(scope) {
       const found = [];
-      const list = scope.querySelectorAll(MAY_HOST);
-      for (let at = 0; at < list.length; at += 1) {
-        const el = list[at];
-        const root = tree.shadowOf(el);
-        if (root !== null) {
-          hosts.set(el, root);
-          found.push(el);
+      for (const selector of [PLAIN_HOSTS, CUSTOM_HOSTS]) {
+        const list = scope.querySelectorAll(selector);
+        const count = Math.min(list.length, MOST_ASKED);
+        for (let at = 0; at < count; at += 1) {
+          const el = list[at];
+          const root = el.openOrClosedShadowRoot ?? null;
+          if (root !== null) {
+            hosts.set(el, root);
+            found.push(el);
+          }
         }
       }
       rootsHosts.set(scope, found);

@@ -1,7 +1,8 @@
 // frame_list: which frames stand in this document, for whoever joins them.
 //
-// `list(turn)` -> an array of `{ id, url, seen, left, top }` in the order of the page: Firefox's id of each frame, its address as far
-// as this document may know it, whether a person can see it, and where its content begins in this document's viewport.
+// `list(turn)` -> an array of `{ id, url, seen, left, top, width, height }` in the order of the page: Firefox's id of each
+// frame, its address as far as this document may know it, whether a person can see it, and where its content lies in this
+// document's viewport.
 // Depends on: limits, words.
 "use strict";
 
@@ -34,6 +35,8 @@ foxloop.define("frameList", ({ limits, words }) => {
           seen: turn.seen(el),
           left: Math.round(left + edge("Left")),
           top: Math.round(top + edge("Top")),
+          width: el.clientWidth,
+          height: el.clientHeight,
         });
       }
     }

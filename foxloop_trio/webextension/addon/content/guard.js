@@ -4,10 +4,10 @@
 // over the document, its address and the state of all its visible fields. Both are 16 hex digits that reveal nothing. A change
 // elsewhere (another button's text, a paragraph, a class, a position) alters neither. Where a control leads and what kind of field
 // it is are judged too: an approval to send a form is one for the address it named.
-// Depends on: controls, identity, numbers, places, roles, values.
+// Depends on: identity, numbers, places, roles, values.
 "use strict";
 
-foxloop.define("guard", ({ controls, identity, numbers, places, roles, values }) => {
+foxloop.define("guard", ({ identity, numbers, places, roles, values }) => {
   // Lists as JSON, so that no two different lists of texts are ever the same text.
   const digest = (list) => identity.digest(JSON.stringify(list));
 
@@ -23,7 +23,7 @@ foxloop.define("guard", ({ controls, identity, numbers, places, roles, values })
       disabled,
       attribute("aria-expanded"),
       attribute("href"),
-      places.leadsTo(el),
+      places.leadsTo(el, turn),
       attribute("type"),
       el.type ?? null,
       secret,
@@ -35,17 +35,22 @@ foxloop.define("guard", ({ controls, identity, numbers, places, roles, values })
     ]);
   }
 
-  // An empty field is not asked whether it holds a secret: to find out takes its name.
-  function heldBy(el, turn) {
-    const value = values.plainValueOf(el);
-    return value !== "" && controls.isSecretField(el, turn) ? values.MASK : value;
+  const MOST_FIELDS = 20_000;
+
+  // Of a password it counts whether there is one. A field that only its label makes a secret is digested as it is.
+  function heldBy(el) {
+    const { value } = el;
+    return value !== "" && values.isSecret(el, "") ? values.MASK : value;
   }
 
+  // There can be thousands of fields, so each is asked for no more than its kind can tell.
   function keyOf(turn) {
     const held = [];
-    for (const el of roles.fields(turn)) {
-      if (controls.usable(el, turn)) {
-        held.push([numbers.numberOf(el), heldBy(el, turn), el.checked === true, values.chosenOf(el), values.isDisabled(el)]);
+    for (const el of roles.fields(turn).slice(0, MOST_FIELDS)) {
+      const toggle = values.isToggle(el);
+      if (toggle || turn.likely(el)) {
+        const state = toggle ? el.checked : heldBy(el);
+        held.push([numbers.numberOf(el), state, values.chosenOf(el), el.matches(":disabled")]);
       }
     }
     return digest([performance.timeOrigin, document.URL, held]);

@@ -88,7 +88,15 @@ foxloop.define("looks", ({ sight, words }) => {
     return address === null ? "" : fileOf(address[1]);
   }
 
-  const KINDS = { circle: "circle", ellipse: "ellipse", line: "line", path: "shape", polyline: "line", text: "text", image: "picture" };
+  const KINDS = {
+    circle: "circle",
+    ellipse: "ellipse",
+    line: "line",
+    path: "shape",
+    polyline: "line",
+    text: "text",
+    image: "picture",
+  };
 
   function shapeKind(el) {
     if (el.localName === "rect") {

@@ -3,10 +3,10 @@
 // `nameOf(el, turn)`, `descriptionOf(el, turn)`: whole texts, white space collapsed; callers cut them. `contentOf(el, turn)`: the
 // name that an element has by what stands in it. The steps have the letters of the standard. Where we differ on purpose (symbols,
 // secrets, line breaks, private characters) docs/reference/names-of-controls.md says why.
-// Depends on: roles, sheets, tree, values, words.
+// Depends on: hover, roles, sheets, tree, values, words.
 "use strict";
 
-foxloop.define("names", ({ roles, sheets, tree, values, words }) => {
+foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
   const CAPTIONS = { submit: "Submit Query", reset: "Reset" }; // what Firefox writes on a button without a value
   const SILENT = new Set(["script", "style", "noscript", "template", "datalist"]);
   const LABELLED = new Set(["button", "input", "meter", "output", "progress", "select", "textarea"]);
@@ -34,7 +34,8 @@ foxloop.define("names", ({ roles, sheets, tree, values, words }) => {
     let name = memo.get(el);
     if (name === undefined) {
       turn.memo("naming").set(el, true);
-      name = words.clean(compute(el, { turn, root: el, visited: new Set(), inner: false, hiddenToo: false, referenced: false }));
+      const hiddenToo = hover.over(el, turn) !== null; // it will be shown as it is
+      name = words.clean(compute(el, { turn, root: el, visited: new Set(), inner: false, hiddenToo, referenced: false }));
       memo.set(el, name);
     }
     return name;
@@ -64,12 +65,19 @@ foxloop.define("names", ({ roles, sheets, tree, values, words }) => {
     }
     walk.visited.add(el);
     // 2C: a control in another one's name stands for its value.
-    const embedded = walk.inner && el !== walk.root ? valueInName(el, walk) : null;
-    if (embedded !== null) {
-      return embedded;
+    const { direct } = walk;
+    const embedded = walk.inner && el !== walk.root ? () => valueInName(el, walk) : () => null;
+    const value = direct ? null : embedded();
+    if (value !== null) {
+      return value;
     }
-    // 2D: aria-label. 2E: what HTML and SVG have for it.
-    return attribute(el, "aria-label") || fromLanguage(el, walk) || fromContentOrTooltip(el, walk);
+    // An empty alternative text says that a picture has nothing to tell, whatever its tooltip says.
+    if (WITH_ALT.has(el.localName) && el.getAttribute("alt") === "" && attribute(el, "aria-label") === "") {
+      return "";
+    }
+    // 2D: aria-label. 2E: what HTML and SVG have for it. What a reference points at is asked for its value last.
+    const below = direct ? { ...walk, direct: false } : walk;
+    return attribute(el, "aria-label") || fromLanguage(el, below) || (direct && embedded()) || fromContentOrTooltip(el, below);
   }
 
   function isHidden(el, { turn }) {
@@ -97,6 +105,7 @@ foxloop.define("names", ({ roles, sheets, tree, values, words }) => {
           visited: new Set(),
           inner: true,
           root: null,
+          direct: true,
           referenced: true,
           hiddenToo: isHiddenWhole(other, walk),
         }),
@@ -203,7 +212,9 @@ foxloop.define("names", ({ roles, sheets, tree, values, words }) => {
     const memo = turn.memo("contents");
     let text = memo.get(el);
     if (text === undefined) {
-      text = words.clean(fromContent(el, { turn, root: el, visited: new Set([el]), inner: true, hiddenToo: false, referenced: true }));
+      text = words.clean(
+        fromContent(el, { turn, root: el, visited: new Set([el]), inner: true, hiddenToo: false, referenced: true }),
+      );
       memo.set(el, text);
     }
     return text;
@@ -226,7 +237,7 @@ foxloop.define("names", ({ roles, sheets, tree, values, words }) => {
     for (const id of (el.getAttribute("aria-owns") ?? "").split(/\s+/)) {
       const owned = tree.byId(el, id);
       if (owned !== null) {
-        parts.push(" ", compute(owned, inner));
+        parts.push(spaced(owned, compute(owned, inner), walk));
       }
     }
     parts.push(generated(el, "::after", walk));

@@ -1,8 +1,8 @@
 // neighbours: what a control is called when the standard gives it no name.
 //
-// Purpose: a person reads the words that stand beside a field, above it or at the head of its column, whether or not the page ties
-// them to it. `labelOf(el, role, turn)`: the standard's name, else the nearest of such words, else what its picture, its look or its
-// attributes say; "" when there is nothing at all.
+// Purpose: a person reads the words that stand beside a field, above it or at the head of its column, whether or not the page
+// ties them to it. `labelOf(el, role, turn)`: the standard's name, else the nearest of such words, else what its picture, its
+// look or its attributes say; "" when there is nothing at all.
 // Depends on: looks, names, roles, tree, values, words.
 "use strict";
 
@@ -11,6 +11,7 @@ foxloop.define("neighbours", ({ looks, names, roles, tree, values, words }) => {
   const CLIMB = 3;
   const SIBLINGS = 4;
   const FIELD_ROLES = new Set(["textbox", "searchbox", "combobox", "spinbutton", "checkbox", "radio", "slider", "switch", "file"]);
+  const LOOKED_AT = new Set(["clickable", "image", "shape"]);
   const ICON = /(?:^|[\s_-])(?:icon|icons|fa|glyphicon|bi|mdi|ti|ico)[_-]([a-z][a-z-]{1,30})(?![\w-])/i;
   const SILENT = "script, style, noscript, template";
   const HOLDS = `${roles.CANDIDATES}, img`;
@@ -30,7 +31,8 @@ foxloop.define("neighbours", ({ looks, names, roles, tree, values, words }) => {
       const after = values.isToggle(el) || role === "checkbox" || role === "radio" || role === "switch";
       return besideOf(el, turn, after) || inTable(el, turn) || (role === "combobox" ? shownText(el, turn) : "") || attributes(el);
     }
-    return shownText(el, turn) || pictureName(el, turn) || looks.lookOf(el, turn) || iconName(el) || attributes(el);
+    const looksFirst = LOOKED_AT.has(role) ? looks.lookOf(el, turn) : "";
+    return shownText(el, turn) || pictureName(el, turn) || looksFirst || iconName(el) || attributes(el);
   }
 
   const hasControl = (el) => el.matches(HOLDS) || el.querySelector(roles.CANDIDATES) !== null;
@@ -72,7 +74,7 @@ foxloop.define("neighbours", ({ looks, names, roles, tree, values, words }) => {
           return text;
         }
       }
-      at = tree.parent(at);
+      at = turn.parentOf(at);
       if (at === null || /^(?:form|table|tr|td|th|fieldset|ul|ol)$/.test(at.localName) || others(at, el)) {
         break;
       }

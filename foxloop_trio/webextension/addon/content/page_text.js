@@ -1,11 +1,11 @@
 // page_text: what a person could read on the page, beside its controls.
 //
 // `textOf(root, turn, options)` -> `{ text, total, left }`: the visible text inside an element in reading order, one line per
-// block; cells of a table row joined by " | ", list items begin with "- ". `options`: `{ offset, most, find, wants }`: UTF-16 units to
-// skip and to tell; `find`, a predicate over lines; `wants`, a score of lines, by which the lines are chosen that are told when there
-// are too many. `left` units are not told after these; `total` is exact when `left` is 0, else the rest of it is an estimate.
-// `brief(el, turn, most)`: the text of a small part in one line. `headings(turn)`: visible h1 and h2.
-// `hasMore()`: there is more below the viewport.
+// block; cells of a table row joined by " | ", list items begin with "- ". `options`: `{ offset, most, find, wants }`: UTF-16
+// units to skip and to tell; `find`, a predicate over lines; `wants`, a score of lines, by which the lines are chosen that are
+// told when there are too many. `left` units are not told after these; `total` is exact when `left` is 0, else the rest of it is
+// an estimate. `brief(el, turn, most)`: the text of a small part in one line. `headings(turn)`: visible h1 and h2. `hasMore()`:
+// there is more below the viewport.
 // Depends on: limits, names, tree, values, words.
 "use strict";
 
@@ -14,7 +14,9 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
     ...["audio", "canvas", "datalist", "desc", "head", "iframe", "metadata", "noscript", "object", "script", "select", "style"],
     ...["template", "title", "video"],
   ]);
+  const CELLS = new Set(["cell", "gridcell", "columnheader", "rowheader"]);
   const DEEPEST = 1500; // levels of nesting; Firefox draws far fewer
+  const MOST_LAID_OUT = 500_000; // units
   const MOST_RANKED = 200_000; // units among which lines are chosen by their score
 
   // Collects pieces of one line, and lines. `take(line)` answers false when it wants no more.
@@ -83,17 +85,19 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
   }
 
   function walk(el, turn, writer, depth) {
-    const children = tree.children(el);
     const shown = turn.textSeen(el);
-    // A list of nodes is looked at by its links where it is the children's own: indexes cost more.
-    if (Array.isArray(children)) {
-      for (const child of children) {
-        visit(child, shown, turn, writer, depth);
+    // Trees in trees are rare; where there are none, the first child is the first child.
+    let from = el;
+    if (turn.hosts.size > 0) {
+      const assigned = el.localName === "slot" ? el.assignedNodes() : [];
+      assigned.forEach((child) => visit(child, shown, turn, writer, depth));
+      if (assigned.length > 0) {
+        return;
       }
-    } else {
-      for (let child = children.length === 0 ? null : children[0]; child !== null && writer.goes(); child = child.nextSibling) {
-        visit(child, shown, turn, writer, depth);
-      }
+      from = turn.hosts.get(el) ?? el;
+    }
+    for (let child = from.firstChild; child !== null && writer.goes(); child = child.nextSibling) {
+      visit(child, shown, turn, writer, depth);
     }
   }
 
@@ -117,7 +121,8 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
       return;
     }
     const holder = node.parentElement;
-    const lines = holder !== null && /^(?:pre|break-spaces)/.test(turn.styleOf(holder).live.whiteSpace) ? data.split(/\r\n?|\n/) : [data];
+    const lines =
+      holder !== null && /^(?:pre|break-spaces)/.test(turn.styleOf(holder).live.whiteSpace) ? data.split(/\r\n?|\n/) : [data];
     lines.forEach((line, at) => {
       if (at > 0) {
         writer.breakLine();
@@ -126,24 +131,39 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
     });
   }
 
+  // Whether the page has rows and cells that are none by their display; most have not.
+  function hasGrid(turn) {
+    const memo = turn.memo("grid");
+    if (!memo.has("any")) {
+      memo.set("any", turn.hosts.size > 0 || document.querySelector("[role=row]") !== null);
+    }
+    return memo.get("any");
+  }
+
   function enter(el, tag, turn, writer, depth) {
     const { display } = turn.styleOf(el);
-    if (display === "none" || el.getAttribute("aria-hidden") === "true" || el.hasAttribute("inert")) {
+    if (display === "none" || turn.marksHidden(el)) {
       return;
     }
     if (tag === "textarea" && (values.isSecret(el, names.nameOf(el, turn)) || values.isSensitive(el, names.nameOf(el, turn)))) {
       return;
     }
-    if (display === "inline" || display === "contents") {
-      walk(el, turn, writer, depth);
+    if (tag === "details" && !el.open) {
+      const summary = el.querySelector(":scope > summary");
+      writer.breakLine();
+      if (summary !== null) {
+        enter(summary, "summary", turn, writer, depth);
+      }
       return;
     }
-    const role = el.getAttribute("role");
-    if (display === "table-row" || role === "row") {
+    const role = hasGrid(turn) ? el.getAttribute("role") : null;
+    if ((display === "inline" || display === "contents") && !CELLS.has(role)) {
+      walk(el, turn, writer, depth);
+    } else if (display === "table-row" || role === "row") {
       writer.beginRow();
       walk(el, turn, writer, depth);
       writer.endRow();
-    } else if (display === "table-cell" || role === "cell" || role === "gridcell" || role === "columnheader" || role === "rowheader") {
+    } else if (display === "table-cell" || CELLS.has(role)) {
       walk(el, turn, writer, depth);
       writer.endCell();
     } else if (display === "list-item" && tag !== "summary") {
@@ -188,8 +208,14 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
     const told = words.cut(text.slice(offset), most);
     const rest = Math.max(0, text.length - offset - told.length);
     // Where the walk ended early, the engine's own count of what is rendered says about how much there is.
-    const left = whole ? rest : Math.max(rest, 1, (root.innerText ?? "").length - offset - told.length);
+    const left = whole ? rest : Math.max(rest, 1, estimate(root) - offset - told.length);
     return { text: told, total: Math.min(offset, text.length) + told.length + left, left };
+  }
+
+  // The engine lays out what it counts as rendered; of a huge page the mere length must do.
+  function estimate(root) {
+    const { length } = root.textContent;
+    return length > MOST_LAID_OUT ? length : (root.innerText ?? "").length;
   }
 
   // The lines with the best scores, from the top; told in their order.

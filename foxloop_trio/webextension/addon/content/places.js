@@ -1,10 +1,10 @@
 // places: what surrounds a control: its section, its form, its row.
 //
-// `sectionOf(el, turn)`: the name of the enclosing region, whole. `formOf(el)`: its form, or null. `rowOf(el)`: its row, or null.
-// `rowDigest(row)`: 32-bit digest of a row's text, in base 36; the digest of the empty text when there is no row.
-// `cardOf(el, turn)`: the row, or where there is none the nearest of several blocks that are made alike.
-// `destinationOf(el, form)`: where that submit control would send the form. `leadsTo(el)`: where a link or a submit control leads,
-// in one text; "" for everything else. `isBehindModal(el, turn)`: an open modal dialog keeps people from it.
+// `sectionOf(el, turn)`: the name of the enclosing region, whole. `formOf(el, turn)`: its form, or null. `rowOf(el, turn)`: its
+// row, or null. `rowDigest(row, turn)`: 32-bit digest of a row's text, in base 36; the digest of the empty text when there is no
+// row. `cardOf(el, turn)`: the row, or where there is none the nearest of several blocks that are made alike. `destinationOf(el,
+// form, turn)`: where that submit control would send the form. `leadsTo(el, turn)`: where a link or a submit control leads, in
+// one text; "" for everything else. `isBehindModal(el, turn)`: an open modal dialog keeps people from it.
 // Depends on: limits, names, tree, values, words.
 "use strict";
 
@@ -33,7 +33,7 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
     const memo = turn.memo("sections");
     const passed = [];
     let found = "";
-    for (let region = tree.parent(el); region !== null && region !== document.body; region = tree.parent(region)) {
+    for (let region = turn.parentOf(el); region !== null && region !== document.body; region = turn.parentOf(region)) {
       const known = memo.get(region);
       if (known !== undefined) {
         found = known;
@@ -51,8 +51,8 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
     return found;
   }
 
-  const formOf = (el) => el.form ?? tree.closest(el, "form");
-  const rowOf = (el) => tree.closest(el, ROW);
+  const formOf = (el, turn) => el.form ?? turn.closest(el, "form");
+  const rowOf = (el, turn) => turn.closest(el, ROW);
 
   function rowDigest(row, turn) {
     const memo = turn.memo("rows");
@@ -70,7 +70,7 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
     const memo = turn.memo("cards");
     let answer = memo.get(el);
     if (answer === undefined) {
-      const inside = el.parentElement !== null && el !== document.body && el.firstElementChild !== null;
+      const inside = el.parentElement !== null && el !== document.body && el.className !== "" && el.firstElementChild !== null;
       answer = inside && (alike(el, el.nextElementSibling) || alike(el, el.previousElementSibling));
       memo.set(el, answer);
     }
@@ -78,16 +78,16 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
   }
 
   function cardOf(el, turn) {
-    const row = rowOf(el);
+    const row = rowOf(el, turn);
     if (row !== null) {
       return row;
     }
-    let at = tree.parent(el);
+    let at = turn.parentOf(el);
     for (let climbed = 0; at !== null && at !== document.body && climbed < CARD_CLIMB; climbed += 1) {
       if (isCard(at, turn)) {
         return at;
       }
-      at = tree.parent(at);
+      at = turn.parentOf(at);
     }
     return null;
   }
@@ -95,12 +95,18 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
   // Attributes are read as attributes: a form with a field named "action" has another idea of `form.action`.
   const attribute = (el, name) => Element.prototype.getAttribute.call(el, name);
 
-  const baseTarget = () => document.querySelector("base[target]")?.target ?? "";
+  function baseTarget(turn) {
+    const memo = turn.memo("base");
+    if (!memo.has("target")) {
+      memo.set("target", document.querySelector("base[target]")?.target ?? "");
+    }
+    return memo.get("target");
+  }
 
-  function destinationOf(el, form) {
+  function destinationOf(el, form, turn) {
     const action = attribute(el, "formaction") || attribute(form, "action") || document.URL;
     const method = (attribute(el, "formmethod") ?? attribute(form, "method") ?? "get").toLowerCase();
-    const target = attribute(el, "formtarget") ?? attribute(form, "target") ?? baseTarget();
+    const target = attribute(el, "formtarget") ?? attribute(form, "target") ?? baseTarget(turn);
     return {
       url: URL.parse(action, document.baseURI)?.href ?? action,
       method: ["post", "dialog"].includes(method) ? method : "get",
@@ -109,12 +115,12 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
   }
 
   // The attribute alone does not say it: a <base> put into the page turns every relative address.
-  function leadsTo(el) {
+  function leadsTo(el, turn) {
     if (values.isSubmit(el)) {
-      return JSON.stringify(destinationOf(el, el.form));
+      return JSON.stringify(destinationOf(el, el.form, turn));
     }
     const isLink = (el.localName === "a" || el.localName === "area") && el.hasAttribute("href");
-    return isLink ? JSON.stringify([el.href, attribute(el, "target") ?? baseTarget()]) : "";
+    return isLink ? JSON.stringify([el.href, attribute(el, "target") ?? baseTarget(turn)]) : "";
   }
 
   function isBehindModal(el, turn) {

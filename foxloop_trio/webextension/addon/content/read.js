@@ -1,17 +1,19 @@
 // read: the whole document, or a part of it, as a FrameState (foxloop_trio/wire/_shapes.py has its schema).
 //
-// `read(options)` -> `{ json, text, left, total, frames }`, or null while the document has no body. `json` is the object without its
-// end and without what only the background page knows: frame, parent, origin, and how much of the text goes on. `options`: `{ focus,
-// node, find, offset, textOffset, maxControls, maxText }`, the params of `page.read`; `node` is that of its region. Reading changes
-// nothing: no focus, no scroll, no attribute, no event.
-// Depends on: captcha, controls, describe, extras, frameList, guard, identity, limits, neighbours, numbers, pageText, places, popups,
-// sight, tree, words.
+// `read(options)` -> `{ json, text, left, total, frames }`, or null while the document has no body. `json` is the object without
+// its end and without what only the background page knows: frame, parent, origin, and how much of the text goes on. `options`:
+// `{ focus, node, find, offset, textOffset, maxControls, maxText }`, the params of `page.read`; `node` is that of its region.
+// Reading changes nothing: no focus, no scroll, no attribute, no event.
+// Depends on: captcha, controls, describe, extras, frameList, guard, hover, identity, limits, neighbours, numbers, pageText,
+// places, popups, sight, tree, words.
 "use strict";
 
 foxloop.define("read", (parts) => {
-  const { captcha, controls, describe, extras, frameList, guard, identity, limits, neighbours, numbers } = parts;
+  const { captcha, controls, describe, extras, frameList, guard, hover, identity, limits, neighbours, numbers } = parts;
   const { pageText, places, popups, sight, tree, words } = parts;
   const SHORTEST_WORD = 3;
+  const LOOKED_AT_BEYOND = 5000; // possible controls after the last that is told; what comes then is counted as it is
+  const MOST_SEARCHED = 50_000; // possible controls among which is searched
   const HURRY_MS = 2500; // after this the rest of a huge page is counted without being looked at
 
   const folded = (text) => words.clean(text).toLowerCase();
@@ -27,7 +29,11 @@ foxloop.define("read", (parts) => {
 
   // How many words of the focus a text holds, or null when there is no focus.
   function scorer(focus) {
-    const wanted = new Set(folded(focus ?? "").match(/[\p{L}\p{N}]+/gu)?.filter((word) => word.length >= SHORTEST_WORD) ?? []);
+    const wanted = new Set(
+      folded(focus ?? "")
+        .match(/[\p{L}\p{N}]+/gu)
+        ?.filter((word) => word.length >= SHORTEST_WORD) ?? [],
+    );
     if (wanted.size === 0) {
       return null;
     }
@@ -51,11 +57,17 @@ foxloop.define("read", (parts) => {
 
   function holds(item, find, turn) {
     const { el, role } = item;
-    if (find(neighbours.labelOf(el, role, turn)) || find(el.getAttribute("placeholder") ?? "") || find(el.getAttribute("name") ?? "")) {
+    if (
+      find(neighbours.labelOf(el, role, turn)) ||
+      find(el.getAttribute("placeholder") ?? "") ||
+      find(el.getAttribute("name") ?? "")
+    ) {
       return true;
     }
     const facts = controls.facts(el, turn);
-    return facts !== null && (find(facts.value) || (el.localName === "select" && Array.from(el.options).some((one) => find(one.label))));
+    return (
+      facts !== null && (find(facts.value) || (el.localName === "select" && Array.from(el.options).some((one) => find(one.label))))
+    );
   }
 
   // Which of them are told: `{ shown, total, left }`. Exact up to the end of what is told, and an upper bound beyond it.
@@ -67,13 +79,13 @@ foxloop.define("read", (parts) => {
       const shown = ranked.slice(offset, offset + most).sort((a, b) => a.at - b.at);
       return { shown: shown.map(({ item }) => item), total: usable.length, left: Math.max(0, usable.length - offset - most) };
     }
+    const usable = (el) => controls.usable(el, turn);
     const shown = [];
     let total = 0;
     for (const item of items) {
       const late = total >= offset + most;
-      if (late && performance.now() - begun > HURRY_MS) {
-        total += 1;
-      } else if ((find === null || holds(item, find, turn)) && controls.usable(item.el, turn)) {
+      const hurry = late && performance.now() - begun > HURRY_MS;
+      if (hurry || ((find === null || holds(item, find, turn)) && (late ? turn.likely : usable)(item.el))) {
         total += 1;
         if (total > offset && !late) {
           shown.push(item);
@@ -93,12 +105,16 @@ foxloop.define("read", (parts) => {
     numbers.prune();
     const find = matcher(options.find);
     const score = scorer(options.focus);
+    hover.reveal(turn);
     // Fields that own a visible list have the first numbers of a document.
     for (const field of new Set(popups.ownersOf(turn).values())) {
       numbers.numberOf(field);
     }
     const whole = options.node === undefined;
-    let items = extras.gather(turn, find ?? (whole ? null : () => true));
+    const window = (options.offset ?? 0) + (options.maxControls ?? limits.controlsAtFirst);
+    const plain = whole && find === null && score === null;
+    const gathered = extras.gather(turn, find ?? (whole ? null : () => true), plain ? window + LOOKED_AT_BEYOND : MOST_SEARCHED);
+    let { items } = gathered;
     if (!whole) {
       items = items.filter(({ el }) => tree.within(region, el));
     }
@@ -109,7 +125,8 @@ foxloop.define("read", (parts) => {
       score,
       begun,
     });
-    const listed = shown.map((item) => describe.describe(controls.facts(item.el, turn), turn, score)).filter((one) => one !== null);
+    const facts = shown.map((item) => controls.facts(item.el, turn)).filter((one) => one !== null);
+    const listed = describe.describe(facts, turn, score);
     const title = words.cut(words.clean(document.title), limits.title);
     const told = pageText.textOf(region, turn, {
       offset: options.textOffset ?? 0,
@@ -125,14 +142,20 @@ foxloop.define("read", (parts) => {
       controls: listed,
       ...captcha.look(turn, { title, text: told.text, controls: total }),
       more: pageText.hasMore(),
-      truncated: left,
-      total_controls: total,
+      truncated: left + (plain ? gathered.rest : 0),
+      total_controls: total + (plain ? gathered.rest : 0),
       key: guard.keyOf(turn),
       took_ms: 0,
     });
     const frames = frameList.list(turn);
     const took = Math.round((performance.now() - begun) * 10) / 10;
-    return { json: json.replace(/"took_ms":0\}$/, `"took_ms":${took}}`), text: told.text, left: told.left, total: told.total, frames };
+    return {
+      json: json.replace(/"took_ms":0\}$/, `"took_ms":${took}}`),
+      text: told.text,
+      left: told.left,
+      total: told.total,
+      frames,
+    };
   }
 
   return { read };

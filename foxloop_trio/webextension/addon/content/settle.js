@@ -38,7 +38,10 @@ foxloop.define("settle", ({ dialogs, numbers, pause, ring, sight, tree }) => {
         changed = performance.now();
       }
     });
-    observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+    // Trees in trees are watched too; those that come later are not, but their hosts' coming is a change.
+    for (const root of [document, ...sight.createSight().hosts.values()]) {
+      observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    }
     if (dialogs.armed()) {
       dialogs.linger(2 * MOST_MS);
     }

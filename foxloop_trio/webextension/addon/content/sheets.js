@@ -1,22 +1,31 @@
 // sheets: what the page's style sheets say that no selector can ask for.
 //
-// Purpose: a rule is read once and its selectors are matched by the engine, instead of asking every element for its computed style.
-// `study(turn)` -> `{ pointer, plain, generated, blind }`, remembered for the turn: `pointer`, selectors of what has a hand as its
-// cursor, also only under the mouse; `plain`, of texts that cannot be selected, as buttons' cannot; `generated`, of what has text
-// that stands in the sheet; `reveals`, pairs `{ under, shown }` of selectors: `shown` appears while the mouse is over `under`;
-// `blind`: there are sheets of another origin that nobody may read. `within(selectors)`: one selector for all of them.
+// Purpose: a rule is read once and its selectors are matched by the engine, instead of asking every element for its computed
+// style. `study(turn)` -> `{ pointer, plain, generated, reveals, uses, blind }`, remembered for the turn: `pointer`, selectors
+// of what has a hand as its cursor, also only under the mouse; `plain`, of texts that cannot be selected, as buttons' cannot;
+// `generated`, of what has text that stands in the sheet; `reveals`, pairs `{ under, shown }` of selectors: `shown` appears
+// while the mouse is over `under`; `uses`, a Set of the rarer ways to hide (clip, filter, indent, ...) that occur at
+// all; `blind`: there are sheets of another origin that nobody may read. `within(selectors)`: one selector for all of them.
 // Depends on: nothing.
 "use strict";
 
 foxloop.define("sheets", () => {
   const MOST_RULES = 20_000; // of one read; what a page has beyond them is not looked at
   const DEEPEST = 8;
-  const WORTH = /cursor|content|user-select|:hover/;
   const DYNAMIC = /:(?:hover|active|focus(?:-visible|-within)?)(?![\w-])/g;
   const PSEUDO = /::?(?:before|after)(?![\w-])/g;
+  const RARE = {
+    clip: /clip/,
+    filter: /filter/,
+    indent: /text-indent/,
+    shadow: /text-shadow/,
+    fill: /text-fill|background-clip/,
+    skip: /content-visibility/,
+  };
+  const LISTS = ["pointer", "plain", "generated", "reveals"];
   const known = new WeakMap(); // sheet -> { length, found }
 
-  const nothing = () => ({ pointer: [], plain: [], generated: [], reveals: [], blind: false });
+  const nothing = () => ({ pointer: [], plain: [], generated: [], reveals: [], uses: new Set(), blind: false });
 
   // A list of selectors, cut at the commas that are not in brackets.
   function split(list) {
@@ -38,6 +47,14 @@ foxloop.define("sheets", () => {
     return parts.map((part) => part.trim()).filter((part) => part !== "");
   }
 
+  // Without the pseudo-classes and pseudo-elements of a pattern; where nothing else stood, any element does.
+  function without(selector, pattern) {
+    const alone = new RegExp(`(^|[\\s>+~(,])(?:${pattern.source})+(?=$|[\\s>+~),])`, "g");
+    return selector.replace(alone, "$1*").replace(pattern, "");
+  }
+
+  const still = (selector) => without(selector, DYNAMIC);
+
   // "li:hover > ul" shows `li > ul` while the mouse is over `li`.
   function revealed(selector) {
     const end = selector.lastIndexOf(":hover");
@@ -46,56 +63,41 @@ foxloop.define("sheets", () => {
       return null;
     }
     const compound = /^[^\s>+~]*/.exec(rest)[0];
-    return {
-      under: (selector.slice(0, end) + compound).replace(DYNAMIC, "") || "*",
-      shown: selector.replace(DYNAMIC, ""),
-    };
+    return { under: still(selector.slice(0, end) + compound), shown: still(selector) };
   }
 
-  function learn(rule, found) {
-    const style = rule.style;
-    const pointer = style.cursor === "pointer";
-    const plain = style.userSelect === "none";
-    const content = style.content;
-    const selector = pointer || plain || content !== "" ? rule.selectorText : "";
-    if (pointer) {
-      found.pointer.push(...split(selector).map((part) => part.replace(DYNAMIC, "")));
+  // Rules as text: one question to the engine instead of ten.
+  function learn(text, found) {
+    const open = text.indexOf("{");
+    const body = text.slice(open);
+    for (const name in RARE) {
+      if (RARE[name].test(body)) {
+        found.uses.add(name);
+      }
     }
-    if (plain) {
-      found.plain.push(...split(selector));
+    const selectors = () => split(text.slice(0, open));
+    if (/[{;\s]cursor: ?pointer/.test(body)) {
+      found.pointer.push(...selectors().map(still));
     }
-    if (/["']|attr\(/.test(content)) {
+    if (/user-select: ?none/.test(body)) {
+      found.plain.push(...selectors());
+    }
+    if (/[{;\s]content: ?[^;]*(?:"[^"]|attr\()/.test(body)) {
       found.generated.push(
-        ...split(selector)
+        ...selectors()
           .filter((part) => part.search(PSEUDO) !== -1)
-          .map((part) => part.replace(PSEUDO, "").replace(/(^|[\s>+~])$/, "$1*")),
+          .map((part) => still(without(part, PSEUDO))),
       );
     }
-    const { display, visibility, opacity } = style;
-    if ((display !== "" && display !== "none") || visibility === "visible" || (opacity !== "" && opacity !== "0")) {
-      const whole = rule.selectorText;
-      if (whole.includes(":hover")) {
-        found.reveals.push(
-          ...split(whole)
-            .map(revealed)
-            .filter((pair) => pair !== null),
-        );
-      }
-    }
-  }
-
-  function visit(rules, found, count, depth) {
-    for (let at = 0; at < rules.length && count.left > 0; at += 1) {
-      const rule = rules[at];
-      count.left -= 1;
-      if (rule.selectorText !== undefined && rule.style) {
-        learn(rule, found);
-      }
-      const inner = rule.styleSheet ?? rule;
-      const more = inner === rule ? rule.cssRules : rulesOf(inner);
-      if (more && more.length > 0 && depth < DEEPEST) {
-        visit(more, found, count, depth + 1);
-      }
+    if (
+      text.lastIndexOf(":hover", open) !== -1 &&
+      /[{;\s](?:display: ?(?!none)|visibility: ?visible|opacity: ?(?!0;|0 ))/.test(body)
+    ) {
+      found.reveals.push(
+        ...selectors()
+          .map(revealed)
+          .filter((pair) => pair !== null),
+      );
     }
   }
 
@@ -107,45 +109,66 @@ foxloop.define("sheets", () => {
     }
   }
 
-  function ofSheet(sheet, count) {
-    const owner = sheet.ownerNode;
-    const rules = rulesOf(sheet);
-    if (rules === null) {
-      return { ...nothing(), blind: true };
+  function visit(rules, found, count, depth) {
+    const length = rules === null ? 0 : rules.length;
+    found.blind ||= rules === null;
+    for (let at = 0; at < length && count.left > 0; at += 1) {
+      const rule = rules[at];
+      const text = rule.cssText;
+      count.left -= 1;
+      if (!text.startsWith("@")) {
+        learn(text, found);
+      }
+      if (depth < DEEPEST && text.startsWith("@import")) {
+        visit(rule.styleSheet === null ? [] : rulesOf(rule.styleSheet), found, count, depth + 1);
+      } else if (depth < DEEPEST && text.indexOf("{", text.indexOf("{") + 1) !== -1) {
+        visit(rule.cssRules ?? [], found, count, depth + 1);
+      }
     }
+  }
+
+  function ofSheet(sheet, count) {
+    const rules = rulesOf(sheet);
     const before = known.get(sheet);
-    if (before?.length === rules.length) {
+    if (before !== undefined && before.length === rules?.length) {
       return before.found;
     }
     const found = nothing();
-    // The text of a <style> is what it was made of: quick to look through. Rules that a script put in later do not stand in it.
-    const text = owner?.localName === "style" ? owner.textContent : null;
-    if (text === null || text.trim() === "" || text.includes("@import") || WORTH.test(text)) {
-      visit(rules, found, count, 0);
+    visit(rules, found, count, 0);
+    if (rules !== null) {
+      known.set(sheet, { length: rules.length, found });
     }
-    known.set(sheet, { length: rules.length, found });
     return found;
   }
 
   function study(turn) {
     const memo = turn.memo("sheets");
     if (!memo.has("all")) {
-      const all = nothing();
-      const count = { left: MOST_RULES };
-      for (const scope of [document, ...turn.hosts.values()]) {
-        for (const sheets of [scope.styleSheets, scope.adoptedStyleSheets]) {
-          for (let at = 0; at < sheets.length; at += 1) {
-            const found = ofSheet(sheets[at], count);
-            for (const name of ["pointer", "plain", "generated", "reveals"]) {
-              all[name].push(...found[name]);
-            }
-            all.blind ||= found.blind;
-          }
-        }
-      }
-      memo.set("all", all);
+      memo.set("all", studyAll(turn));
     }
     return memo.get("all");
+  }
+
+  function studyAll(turn) {
+    const all = nothing();
+    const count = { left: MOST_RULES };
+    for (const scope of [document, ...turn.hosts.values()]) {
+      for (const sheets of [scope.styleSheets, scope.adoptedStyleSheets]) {
+        for (let at = 0; at < sheets.length; at += 1) {
+          const found = ofSheet(sheets[at], count);
+          LISTS.forEach((name) => all[name].push(...found[name]));
+          found.uses.forEach((name) => all.uses.add(name));
+          all.blind ||= found.blind;
+        }
+      }
+    }
+    const inline = turn.all("[style]").slice(0, MOST_RULES);
+    for (const name in RARE) {
+      if (all.blind || (!all.uses.has(name) && inline.some((el) => RARE[name].test(el.getAttribute("style"))))) {
+        all.uses.add(name);
+      }
+    }
+    return all;
   }
 
   // :is() forgives what it does not know; an empty one matches nothing.

@@ -1,18 +1,21 @@
 // sight: what a person can see.
 //
-// Purpose: `createSight()` answers one turn's questions about the page and remembers the answers; the next turn makes a new one. It
-// is handed around as "the turn".
+// Purpose: `createSight()` answers one turn's questions about the page and remembers the answers; the next turn makes a new one.
+// It is handed around as "the turn".
 // Result: `{ all(selector), hosts, seen(el), rendered(el), textSeen(el), styleOf(el), boxOf(el), view, memo(name) }`. `seen`: a
-// person can see that control. `rendered`: it takes part in the page's text at all. `textSeen`: text directly in it can be seen.
-// `boxOf`: its rectangle in the viewport. `view`: size and place of the viewport. `memo(name)`: a Map for whoever else remembers
-// things for this turn.
-// Depends on: flat, limits, tree.
+// person can see that control; `likely`, a cheap upper bound of it. `rendered`: it takes part in the page's text at all.
+// `textSeen`: text directly in it can be seen. `boxOf`: its rectangle in the viewport. `parentOf`: as tree.parent. `view`: size
+// and place of the viewport. `memo(name)`: a Map for whoever else remembers things for this turn.
+// Depends on: flat, limits, sheets, tree.
 "use strict";
 
-foxloop.define("sight", ({ flat, limits, tree }) => {
+foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
   const HIDDEN_BY_MARKUP = '[aria-hidden="true"], [inert]';
   const SEEN = { opacityProperty: true, visibilityProperty: true };
   const RENDERED = { visibilityProperty: true };
+  const FAR = 48; // sum of differences of channels beyond which two colours are not taken for one
+  const MOST_COLOURS = 2000;
+  const WHITE = [255, 255, 255, 1]; // what Firefox paints where no page has a colour
   const SAME_COLOUR = 1.05; // contrast ratio, as in WCAG 2; equal colours have 1
 
   // The old way to hide from eyes but not from screen readers: clip: rect(0, 0, 0, 0) or rect(1px, 1px, 1px, 1px).
@@ -29,8 +32,22 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
   const scrolls = (style) => /auto|scroll/.test(style.overflowX + style.overflowY);
   const outOfFlow = (position) => position === "absolute" || position === "fixed";
 
-  // "rgb(1, 2, 3)" or "rgba(1, 2, 3, 0.5)" as numbers; null for what is written otherwise.
+  // "rgb(1, 2, 3)" or "rgba(1, 2, 3, 0.5)" as numbers; null for what is written otherwise. A page has few colours.
+  const parsed = new Map();
+
   function channels(colour) {
+    let known = parsed.get(colour);
+    if (known === undefined) {
+      known = parse(colour);
+      parsed.set(colour, known);
+      if (parsed.size > MOST_COLOURS) {
+        parsed.clear();
+      }
+    }
+    return known;
+  }
+
+  function parse(colour) {
     const found = /^rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)$/.exec(colour);
     return found === null ? null : [Number(found[1]), Number(found[2]), Number(found[3]), Number(found[4] ?? 1)];
   }
@@ -44,9 +61,16 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
   }
 
   function contrast(a, b) {
+    // Far apart in any channel is far apart in all.
+    if (Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) > FAR) {
+      return Infinity;
+    }
     const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y);
     return (light + 0.05) / (dark + 0.05);
   }
+
+  // Bound once: to look a global of the page up costs as much as the call.
+  const computedStyle = window.getComputedStyle.bind(window);
 
   function createSight() {
     const styles = new Map();
@@ -55,13 +79,17 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
     const seenBefore = new Map();
     const renderedBefore = new Map();
     const textSeenBefore = new Map();
-    const backgrounds = new Map();
+    const grounds = new Map();
     const memos = new Map();
     const view = { width: innerWidth, height: innerHeight, x: scrollX, y: scrollY };
     let surveyed = null;
     let hiding = null;
 
     const survey = () => (surveyed ??= flat.survey());
+    const { body, documentElement } = document;
+    // Where there are no trees in trees, the parent needs one question instead of four.
+    const closest = (el, selector) => (survey().hosts.size === 0 ? el.closest(selector) : tree.closest(el, selector));
+    const parentOf = (el) => (survey().hosts.size === 0 ? el.parentElement : tree.parent(el));
 
     function memo(name) {
       if (!memos.has(name)) {
@@ -79,11 +107,14 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
       return answer;
     }
 
-    // Each property costs; the rarer ones are asked for only where they can matter.
+    // Each property costs; the rarer ones are asked for only where the page uses them at all.
     function readStyle(el) {
-      const live = getComputedStyle(el);
-      const { position, overflow, clipPath, filter, display } = live;
-      const clip = outOfFlow(position) ? live.clip : "auto";
+      const live = computedStyle(el);
+      const { position, overflow, display } = live;
+      const { uses } = sheets.study(turn);
+      const clipPath = uses.has("clip") ? live.clipPath : "none";
+      const clip = uses.has("clip") && outOfFlow(position) ? live.clip : "auto";
+      const filter = uses.has("filter") ? live.filter : "none";
       return { position, overflow, clipPath, filter, display, clip, live };
     }
 
@@ -97,21 +128,24 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
     const boxOf = (el) => remembered(boxes, el, readBox);
 
     // Most pages hide nothing by markup; then nobody has to look up the tree for it.
-    function hiddenByMarkup(el) {
-      hiding ??= survey().hosts.size > 0 || document.querySelector(HIDDEN_BY_MARKUP) !== null;
-      return hiding && tree.closest(el, HIDDEN_BY_MARKUP) !== null;
-    }
+    const hidesByMarkup = () => (hiding ??= survey().hosts.size > 0 || document.querySelector(HIDDEN_BY_MARKUP) !== null);
+    const hiddenByMarkup = (el) => hidesByMarkup() && closest(el, HIDDEN_BY_MARKUP) !== null;
+    const marksHidden = (el) => hidesByMarkup() && el.matches(HIDDEN_BY_MARKUP);
 
     // Whether the element, or what holds it up to the first scroll container, is clipped to nothing.
     const clippedAway = (el) => remembered(clipped, el, clippedHere);
 
     function clippedHere(el) {
       const style = styleOf(el);
-      if (clippedByRect(style.clip) || clippedByPath(style.clipPath) || /opacity\(0(?:%|\.0*)?\)/.test(style.filter)) {
+      if (
+        (style.clip !== "auto" && clippedByRect(style.clip)) ||
+        (style.clipPath !== "none" && clippedByPath(style.clipPath)) ||
+        (style.filter !== "none" && /opacity\(0(?:%|\.0*)?\)/.test(style.filter))
+      ) {
         return true;
       }
-      const parent = tree.parent(el);
-      if (parent === null || el === document.body || /auto|scroll/.test(style.overflow)) {
+      const parent = parentOf(el);
+      if (parent === null || el === body || (style.overflow !== "visible" && /auto|scroll/.test(style.overflow))) {
         return false;
       }
       const above = styleOf(parent);
@@ -119,7 +153,7 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
         const escapes = style.position === "fixed" || (style.position === "absolute" && above.position === "static");
         if (!escapes && /hidden|clip/.test(above.overflow)) {
           const box = boxOf(parent);
-          if (box.width < 1 || box.height < 1) {
+          if (box.width <= limits.smallestBox || box.height <= limits.smallestBox) {
             return true;
           }
         }
@@ -131,12 +165,11 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
     function beyondScroll(el, box) {
       let right = box.right + view.x;
       let bottom = box.bottom + view.y;
-      for (
-        let at = tree.parent(el);
-        (right <= 0 || bottom <= 0) && at !== null && at !== document.documentElement;
-        at = tree.parent(at)
-      ) {
-        if (at !== document.body) {
+      if (right > 0 && bottom > 0) {
+        return false;
+      }
+      for (let at = parentOf(el); (right <= 0 || bottom <= 0) && at !== null && at !== documentElement; at = parentOf(at)) {
+        if (at !== body) {
           right += at.scrollLeft;
           bottom += at.scrollTop;
         }
@@ -164,47 +197,73 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
       remembered(
         renderedBefore,
         el,
-        () => el.checkVisibility(RENDERED) || (boxless(el) && (tree.parent(el) === null || rendered(tree.parent(el)))),
+        () => el.checkVisibility(RENDERED) || (boxless(el) && (parentOf(el) === null || rendered(parentOf(el)))),
       );
 
     const textSeen = (el) =>
       remembered(textSeenBefore, el, () =>
-        boxless(el) ? tree.parent(el) !== null && textSeen(tree.parent(el)) : seen(el) && !inkless(el),
+        boxless(el) ? parentOf(el) !== null && textSeen(parentOf(el)) : seen(el) && !inkless(el),
       );
 
-    // The colour behind it; null where a picture, a gradient or a transparency makes it unknown.
-    function backgroundOf(el) {
-      return remembered(backgrounds, el, () => {
-        const { live } = styleOf(el);
-        const colour = channels(live.backgroundColor);
-        if (live.backgroundImage !== "none" || colour === null || (colour[3] !== 0 && colour[3] !== 1)) {
+    // The nearest ground that is painted in one colour; "unknown" where a transparency makes that no colour.
+    function groundOf(el) {
+      return remembered(grounds, el, () => {
+        const style = styleOf(el);
+        const colour = channels(style.live.backgroundColor);
+        if (colour === null || (colour[3] !== 0 && colour[3] !== 1)) {
           return "unknown";
         }
         if (colour[3] === 1) {
           return colour;
         }
-        const parent = outOfFlow(styleOf(el).position) ? null : tree.parent(el);
-        return parent === null ? (outOfFlow(styleOf(el).position) ? "unknown" : [255, 255, 255, 1]) : backgroundOf(parent);
+        if (outOfFlow(style.position)) {
+          return "unknown"; // it lies over whatever is there
+        }
+        const parent = parentOf(el);
+        return parent === null ? WHITE : groundOf(parent);
       });
     }
 
-    // Text that has been given no ink: transparent, of the colour of its ground, or moved out of its box.
+    // A picture or a gradient between the element and the end of the document.
+    function onPicture(el) {
+      for (let at = el; at !== null; at = parentOf(at)) {
+        const { live } = styleOf(at);
+        if (live.backgroundImage !== "none") {
+          return true;
+        }
+        if (channels(live.backgroundColor)?.[3] === 1) {
+          return false;
+        }
+      }
+      return false;
+    }
+
+    // Text that has been given no ink: skipped, transparent, of the colour of its ground, or moved out of its box.
     function inkless(el) {
       const { live } = styleOf(el);
-      const ink = channels(live.webkitTextFillColor ?? live.color) ?? channels(live.color);
-      if (ink === null) {
+      const { uses } = sheets.study(turn);
+      if (uses.has("skip") && live.contentVisibility === "hidden") {
+        return true;
+      }
+      if (uses.has("indent")) {
+        const indent = live.textIndent;
+        if (indent.startsWith("-") && !indent.endsWith("%") && -parseFloat(indent) >= boxOf(el).width) {
+          return true;
+        }
+      }
+      const ink = channels(uses.has("fill") ? live.webkitTextFillColor : live.color);
+      if (
+        ink === null ||
+        (uses.has("fill") && /text/.test(live.backgroundClip)) ||
+        (uses.has("shadow") && live.textShadow !== "none")
+      ) {
         return false;
       }
-      const painted = /text/.test(live.backgroundClip);
-      if (ink[3] === 0 && !painted && live.textShadow === "none") {
+      if (ink[3] === 0) {
         return true;
       }
-      if (live.textIndent.startsWith("-") && -parseFloat(live.textIndent) >= boxOf(el).width && !/^-?\d+%$/.test(live.textIndent)) {
-        return true;
-      }
-      const ground = backgroundOf(el);
-      const same = ground !== "unknown" && !painted && live.textShadow === "none" && contrast(ink, ground) < SAME_COLOUR;
-      return same && !paintedBehind(el);
+      const ground = groundOf(el);
+      return ground !== "unknown" && contrast(ink, ground) < SAME_COLOUR && !onPicture(el) && !paintedBehind(el);
     }
 
     // White words over a picture that is not one of their ancestors are common. Where nobody can be asked, they count as seen.
@@ -212,7 +271,7 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
       const box = boxOf(el);
       const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
       if (x < 0 || y < 0 || x >= view.width || y >= view.height) {
-        for (let at = el; at !== null; at = tree.parent(at)) {
+        for (let at = el; at !== null; at = parentOf(at)) {
           if (styleOf(at).position !== "static") {
             return true;
           }
@@ -228,7 +287,11 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
       return /^(?:img|video|canvas|svg|image|picture)$/.test(el.localName) || live.backgroundImage !== "none" || colour?.[3] !== 0;
     }
 
-    return {
+    // Cheap, and true of a little more than `seen`.
+    const likely = (el) => el.checkVisibility(SEEN);
+
+    const turn = {
+      likely,
       all: (selector) => survey().all(selector),
       get hosts() {
         return survey().hosts;
@@ -237,12 +300,16 @@ foxloop.define("sight", ({ flat, limits, tree }) => {
       rendered,
       textSeen,
       hiddenByMarkup,
+      marksHidden,
+      parentOf,
+      closest,
       styleOf,
       boxOf,
-      backgroundOf,
+      groundOf,
       view,
       memo,
     };
+    return turn;
   }
 
   return { createSight, scrolls, channels };

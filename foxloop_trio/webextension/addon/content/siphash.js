@@ -8,57 +8,6 @@
 "use strict";
 
 foxloop.define("siphash", () => {
-  // A 64-bit word is a pair of 32-bit ones: state[2 * i] is the low half of v_i, state[2 * i + 1] the high half.
-  function add(state, a, b) {
-    const low = (state[a] >>> 0) + (state[b] >>> 0);
-    state[a + 1] += state[b + 1] + (low > 0xffffffff ? 1 : 0);
-    state[a] = low;
-  }
-
-  function rotateAndXor(state, a, b, bits) {
-    let low = state[a];
-    let high = state[a + 1];
-    if (bits >= 32) {
-      [low, high] = [high, low];
-      bits -= 32;
-    }
-    const turnedLow = bits === 0 ? low : (low << bits) | (high >>> (32 - bits));
-    const turnedHigh = bits === 0 ? high : (high << bits) | (low >>> (32 - bits));
-    state[a] = turnedLow ^ state[b];
-    state[a + 1] = turnedHigh ^ state[b + 1];
-  }
-
-  function swapHalves(state, a) {
-    const low = state[a];
-    state[a] = state[a + 1];
-    state[a + 1] = low;
-  }
-
-  const [V0, V1, V2, V3] = [0, 2, 4, 6];
-
-  function rounds(state, count) {
-    for (let round = 0; round < count; round += 1) {
-      add(state, V0, V1);
-      rotateAndXor(state, V1, V0, 13);
-      swapHalves(state, V0);
-      add(state, V2, V3);
-      rotateAndXor(state, V3, V2, 16);
-      add(state, V0, V3);
-      rotateAndXor(state, V3, V0, 21);
-      add(state, V2, V1);
-      rotateAndXor(state, V1, V2, 17);
-      swapHalves(state, V2);
-    }
-  }
-
-  function absorb(state, low, high) {
-    state[V3] ^= low;
-    state[V3 + 1] ^= high;
-    rounds(state, 2);
-    state[V0] ^= low;
-    state[V0 + 1] ^= high;
-  }
-
   function hexOfWord(word) {
     let text = "";
     for (let shift = 0; shift < 32; shift += 8) {
@@ -67,43 +16,85 @@ foxloop.define("siphash", () => {
     return text;
   }
 
+  // Each 64-bit word is a pair of 32-bit ones, here `a` (low) and `A` (high) for v0, and so on. They are local, since a read hashes
+  // hundreds of texts. `blocks` holds the message in such pairs, its length byte included.
+  function run(key, blocks) {
+    let a = key[0] ^ 0x70736575;
+    let A = key[1] ^ 0x736f6d65;
+    let b = key[2] ^ 0x6e646f6d;
+    let B = key[3] ^ 0x646f7261;
+    let c = key[0] ^ 0x6e657261;
+    let C = key[1] ^ 0x6c796765;
+    let d = key[2] ^ 0x79746573;
+    let D = key[3] ^ 0x74656462;
+    const length = blocks.length;
+    for (let at = 0; at <= length; at += 2) {
+      const last = at === length;
+      const low = last ? 0 : blocks[at];
+      const high = last ? 0 : blocks[at + 1];
+      if (last) {
+        c ^= 0xff;
+      } else {
+        d ^= low;
+        D ^= high;
+      }
+      for (let round = last ? 4 : 2; round > 0; round -= 1) {
+        let sum = (a >>> 0) + (b >>> 0);
+        A = (A + B + (sum > 0xffffffff ? 1 : 0)) | 0;
+        a = sum | 0;
+        let t = (b << 13) | (B >>> 19);
+        B = ((B << 13) | (b >>> 19)) ^ A;
+        b = t ^ a;
+        t = a;
+        a = A;
+        A = t;
+        sum = (c >>> 0) + (d >>> 0);
+        C = (C + D + (sum > 0xffffffff ? 1 : 0)) | 0;
+        c = sum | 0;
+        t = (d << 16) | (D >>> 16);
+        D = ((D << 16) | (d >>> 16)) ^ C;
+        d = t ^ c;
+        sum = (a >>> 0) + (d >>> 0);
+        A = (A + D + (sum > 0xffffffff ? 1 : 0)) | 0;
+        a = sum | 0;
+        t = (d << 21) | (D >>> 11);
+        D = ((D << 21) | (d >>> 11)) ^ A;
+        d = t ^ a;
+        sum = (c >>> 0) + (b >>> 0);
+        C = (C + B + (sum > 0xffffffff ? 1 : 0)) | 0;
+        c = sum | 0;
+        t = (b << 17) | (B >>> 15);
+        B = ((B << 17) | (b >>> 15)) ^ C;
+        b = t ^ c;
+        t = c;
+        c = C;
+        C = t;
+      }
+      if (!last) {
+        a ^= low;
+        A ^= high;
+      }
+    }
+    return hexOfWord(a ^ b ^ c ^ d) + hexOfWord(A ^ B ^ C ^ D);
+  }
+
   function sip24(key, bytes) {
-    const state = new Int32Array([
-      key[0] ^ 0x70736575,
-      key[1] ^ 0x736f6d65,
-      key[2] ^ 0x6e646f6d,
-      key[3] ^ 0x646f7261,
-      key[0] ^ 0x6e657261,
-      key[1] ^ 0x6c796765,
-      key[2] ^ 0x79746573,
-      key[3] ^ 0x74656462,
-    ]);
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const whole = bytes.length - (bytes.length % 8);
-    for (let at = 0; at < whole; at += 8) {
-      absorb(state, view.getInt32(at, true), view.getInt32(at + 4, true));
+    const blocks = new Int32Array((Math.floor(bytes.length / 8) + 1) * 2);
+    for (let at = 0; at < bytes.length; at += 1) {
+      blocks[at >> 2] |= bytes[at] << ((at & 3) * 8);
     }
-    const tail = new DataView(new ArrayBuffer(8));
-    for (let at = whole; at < bytes.length; at += 1) {
-      tail.setUint8(at - whole, bytes[at]);
-    }
-    tail.setUint8(7, bytes.length & 0xff);
-    absorb(state, tail.getInt32(0, true), tail.getInt32(4, true));
-    state[V2] ^= 0xff;
-    rounds(state, 4);
-    const low = state[V0] ^ state[V1] ^ state[V2] ^ state[V3];
-    const high = state[V0 + 1] ^ state[V1 + 1] ^ state[V2 + 1] ^ state[V3 + 1];
-    return hexOfWord(low) + hexOfWord(high);
+    blocks[blocks.length - 1] |= (bytes.length & 0xff) << 24;
+    return run(key, blocks);
   }
 
   function digest(key, text) {
-    const units = new Uint8Array(text.length * 2);
-    for (let at = 0; at < text.length; at += 1) {
-      const unit = text.charCodeAt(at);
-      units[2 * at] = unit & 0xff;
-      units[2 * at + 1] = unit >>> 8;
+    const { length } = text;
+    const blocks = new Int32Array((Math.floor(length / 4) + 1) * 2);
+    for (let at = 0; at < length; at += 1) {
+      blocks[at >> 1] |= text.charCodeAt(at) << ((at & 1) * 16);
     }
-    return sip24(key, units);
+    blocks[blocks.length - 1] |= ((length * 2) & 0xff) << 24;
+    return run(key, blocks);
   }
 
   return { sip24, digest };

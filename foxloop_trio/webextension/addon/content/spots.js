@@ -1,10 +1,10 @@
 // spots: where on a picture of the page its secrets and its controls are.
 //
-// `spots({ nodes, controls, node })` -> `{ secrets, marks, frames, element, scroll, page, view }`, all in CSS px of this document's
-// viewport: boxes `[left, top, width, height]` of filled fields whose value must not be seen; `marks`, `{ node, box }` of the
-// controls with the numbers `nodes`, or of all that are in view when `controls` is true; the frames as frame_list.js tells them;
-// `element`, the box of the control `node`, or null; and how large and how far scrolled the page is. The page is not touched: whoever
-// has the picture paints over it.
+// `spots({ nodes, controls, node })` -> `{ secrets, marks, frames, element, scroll, page, view }`, all in CSS px of this
+// document's viewport: boxes `[left, top, width, height]` of filled fields whose value must not be seen; `marks`, `{ node, box
+// }` of the controls with the numbers `nodes`, or of all that are in view when `controls` is true; the frames as frame_list.js
+// tells them; `element`, the box of the control `node`, or null; and how large and how far scrolled the page is. The page is not
+// touched: whoever has the picture paints over it.
 // Depends on: controls, extras, frameList, limits, numbers, sight, values.
 "use strict";
 
@@ -28,7 +28,9 @@ foxloop.define("spots", ({ controls, extras, frameList, limits, numbers, sight, 
 
   function marksOf(turn, wanted, everything) {
     const marks = [];
-    const numbered = everything ? extras.gather(turn, null).map(({ el }) => el) : wanted.map((node) => numbers.find(node));
+    const numbered = everything
+      ? extras.gather(turn, null, limits.controls).items.map(({ el }) => el)
+      : wanted.map((node) => numbers.find(node));
     for (const el of numbered) {
       const facts = el === null || marks.length >= limits.controls ? null : controls.facts(el, turn);
       if (facts !== null) {

@@ -1,11 +1,11 @@
 // tree: every question about where an element stands.
 //
-// Purpose: the one place that knows that a document is a tree of trees. Parents, `closest` and `within` are those of the flat tree:
-// what a person sees has no shadow boundaries. Closed shadow roots are entered too, with the accessor that only extensions have.
-// `shadowOf(el)`: its shadow root, or null. `parent(el)`, `closest(el, selector)`, `within(outer, el)`, `byId(el, id)`: the element
-// that an id means, seen from `el`, in its own root first. `children(el)`: the nodes that stand in it when it is drawn.
-// `all(selector)`: elements of the document's own tree; those of all trees in the order of the flat tree are the business of flat.js.
-// `at(x, y)`: the topmost element there. `active()`: the element that has the focus, or null.
+// Purpose: the one place that knows that a document is a tree of trees. Parents, `closest` and `within` are those of the flat
+// tree: what a person sees has no shadow boundaries. Closed shadow roots are entered too, with the accessor that only extensions
+// have. `shadowOf(el)`: its shadow root, or null. `parent(el)`, `closest(el, selector)`, `within(outer, el)`, `byId(el, id)`:
+// the element that an id means, seen from `el`, in its own root first. `children(el)`: the nodes that stand in it when it is
+// drawn. `all(selector)`: elements of the document's own tree; those of all trees in the order of the flat tree are the business
+// of flat.js. `at(x, y)`: the topmost element there. `active()`: the element that has the focus, or null.
 // Depends on: nothing.
 "use strict";
 
@@ -28,7 +28,7 @@ foxloop.define("tree", () => {
   }
 
   function closest(el, selector) {
-    for (let at = el; at !== null; ) {
+    for (let at = el; at !== null;) {
       const found = at.closest(selector);
       if (found !== null) {
         return found;
@@ -71,7 +71,7 @@ foxloop.define("tree", () => {
 
   function at(x, y) {
     let found = document.elementFromPoint(x, y);
-    for (let root = found === null ? null : shadowOf(found); root !== null; ) {
+    for (let root = found === null ? null : shadowOf(found); root !== null;) {
       const inner = root.elementFromPoint(x, y);
       if (inner === null || inner === found) {
         break;

@@ -20,38 +20,49 @@ foxloop.define("values", ({ roles, tree, words }) => {
   ];
   const SECRET_LABEL = new RegExp(`(?<![\\p{L}\\p{N}])(?:${SECRET_WORDS.join("|")})(?![\\p{L}\\p{N}])`, "iu");
   // Filled when a goal names them, and masked wherever they are shown: what a card, an account, a person or a program is known by.
-  const SENSITIVE_TOKENS = new Set(["cc-exp", "cc-exp-month", "cc-exp-year", "cc-name", "cc-given-name", "cc-family-name", "cc-type"]);
+  const SENSITIVE_TOKENS = new Set([
+    "cc-exp",
+    "cc-exp-month",
+    "cc-exp-year",
+    "cc-name",
+    "cc-given-name",
+    "cc-family-name",
+    "cc-type",
+  ]);
   const SENSITIVE_WORDS = [
-    "card ?holder|name on (?:the )?card|(?:card )?(?:expiry|expiration)(?: date| month| year)?|exp(?:iry)? date|valid (?:thru|until)",
-    "iban|bic|swift code|account (?:number|no)|sort code|routing number|credit card number|card number",
-    "social security(?: number)?|ssn|national (?:id|insurance)(?: number)?|tax (?:id|number)|passport(?: number| no)?|id card number",
-    "api[ -]?(?:key|token|secret)|access (?:key|token)|secret key|client secret|bearer token|auth(?:entication)? token|private key",
-    "kontonummer|bankleitzahl|steuer-?(?:id|nummer)|reisepass(?:nummer)?|karteninhaber|gültig bis|num[ée]ro de compte|n[ºo°] de compte",
+    "card ?holder|name on (?:the )?card|(?:card )?(?:expiry|expiration)(?: date| month| year)?|exp(?:iry)? date",
+    "valid (?:thru|until)|iban|bic|swift code|account (?:number|no)|sort code|routing number|credit card number|card number",
+    "social security(?: number)?|ssn|national (?:id|insurance)(?: number)?|tax (?:id|number)|passport(?: number| no)?",
+    "id card number|api[ -]?(?:key|token|secret)|access (?:key|token)|secret key|client secret|bearer token",
+    "auth(?:entication)? token|private key|kontonummer|bankleitzahl|steuer-?(?:id|nummer)|reisepass(?:nummer)?",
+    "karteninhaber|gültig bis|num[ée]ro de compte|n[ºo°] de compte",
   ];
   const SENSITIVE_LABEL = new RegExp(`(?<![\\p{L}\\p{N}])(?:${SENSITIVE_WORDS.join("|")})(?![\\p{L}\\p{N}])`, "iu");
   const HOLDS_VALUE = new Set(["input", "textarea", "select"]);
   const wasPassword = new WeakSet();
 
   // "Show password" turns a password field into a text field. It stays a secret.
-  function isSecret(el, label) {
+  function isSecret(el, label, role = null) {
     if (el.localName === "input" && el.type === "password") {
       wasPassword.add(el);
       return true;
     }
-    if (!HOLDS_VALUE.has(el.localName) || !roles.typable(el, roles.roleOf(el))) {
+    if (wasPassword.has(el)) {
+      return true;
+    }
+    if (!HOLDS_VALUE.has(el.localName) || !roles.typable(el, role ?? roles.roleOf(el))) {
       return false;
     }
     const tokens = (el.getAttribute("autocomplete") ?? "").toLowerCase().split(/\s+/);
     return (
-      wasPassword.has(el) ||
       tokens.some((token) => SECRET_TOKENS.has(token)) ||
       SECRET_LABEL.test(label) ||
       SECRET_LABEL.test(el.getAttribute("placeholder") ?? "")
     );
   }
 
-  function isSensitive(el, label) {
-    if (!HOLDS_VALUE.has(el.localName) || !(el.localName === "select" || roles.typable(el, roles.roleOf(el)))) {
+  function isSensitive(el, label, role = null) {
+    if (!HOLDS_VALUE.has(el.localName) || !(el.localName === "select" || roles.typable(el, role ?? roles.roleOf(el)))) {
       return false;
     }
     const tokens = (el.getAttribute("autocomplete") ?? "").toLowerCase().split(/\s+/);
@@ -69,7 +80,9 @@ foxloop.define("values", ({ roles, tree, words }) => {
     if (roles.isEditable(el)) {
       return (el.innerText ?? "").trim();
     }
-    return el.getAttribute("role") === "slider" ? (el.getAttribute("aria-valuetext") ?? el.getAttribute("aria-valuenow") ?? "") : "";
+    return el.getAttribute("role") === "slider"
+      ? (el.getAttribute("aria-valuetext") ?? el.getAttribute("aria-valuenow") ?? "")
+      : "";
   }
 
   function valueOf(el, secret) {
