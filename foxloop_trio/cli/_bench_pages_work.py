@@ -127,7 +127,7 @@ async def _read(session: BrowserSession, tab: Tab, context: str, url: str, page:
                 return None
             seen, elements = await fields_on(session, context, page)
     except (FoxloopError, trio.TooSlowError) as error:
-        if tab.url != "about:blank" and not tab.url.startswith(url):
+        if not tab.url.startswith(url):
             return None
         code = error.code if isinstance(error, FoxloopError) else "too-slow"
         return Read(position=page.position, url=page.url, error=f"{code}: {str(error)[:300]}")
