@@ -42,6 +42,8 @@ from ..events import (
     ToolCall,
     ToolResult,
 )
+from ..guarding import ToolCall as GuardedCall
+from ..guarding import ToolResult as GuardedResult
 from ..tools import Tool
 from ._budget import Budget
 from ._denials import Denials
@@ -68,6 +70,7 @@ from ._effects import (
     Turn,
     perform,
 )
+from ._guarded import Guards
 from ._history import History
 from ._redaction import Masks, withheld
 from ._repeats import RepeatTracker
@@ -80,6 +83,9 @@ REJUDGE_LIMIT: Final = 3
 DETAIL_LIMIT: Final = 2000
 """Characters of `detail` and of a description (GB-L17)."""
 SUMMARY_LIMIT: Final = prompt.LIMITS["summary"]
+
+REFUSED: Final[frozenset[ResultReason | None]] = frozenset({"gate-deny", "in-doubt", "guarded"})
+"""Reasons of results that guards are shown as blocked: a call that could have run, and was not let."""
 
 PERMIT_WORDS: Final = "the gate's leave for this call lapsed while it was waiting to start"
 EXPIRED_WORDS: Final[Mapping[LimitName, str]] = {
@@ -107,6 +113,7 @@ class Setup:
     denials: Denials | None = None
     first_read: Tool | None = None
     has_settle: bool = False
+    guarded: bool = False
 
 
 @attrs.define
@@ -121,6 +128,8 @@ class Call:
     """The arguments for events and trail: these, or what `redact` made of them, or the raw text when it is not JSON."""
     in_history: bool = True
     """Whether the assistant message holds it, so that the planner must get an answer to it."""
+    remarks: str = ""
+    """What guards that rewrote it want the planner to read in front of its result."""
 
     @property
     def key(self) -> str:
@@ -194,6 +203,9 @@ class Calls:
         system = prompt.planner_prompt(max_calls_per_turn=setup.max_calls_per_turn, denials=setup.denials is not None)
         goal = prompt.goal_message(setup.goal, setup.nonce)
         self._history = History(setup.nonce, system=system, goal=goal, observed=setup.recorded)
+        self.guards: Guards | None = None
+        if setup.guarded:
+            self.guards = Guards(goal=setup.goal, tools=setup.tools, system=system, record=self.masks.record)
 
     # What is said
 
@@ -233,6 +245,13 @@ class Calls:
         if refusal is not None:
             return (yield from self._conclude(call, failed(*refusal)))
         assert tool is not None
+        if self.guards is not None:
+            refused = yield from self._guarded(self.guards, call, tool)
+            if self.guards.stop is not None:
+                yield from self._skip(call, prompt.SKIPPED_AFTER_GUARD)
+                return "end-batch"
+            if refused is not None:
+                return (yield from self._conclude(call, refused))
         try:
             action, shown = yield from self._action(call, tool)
         except StepRaised as fault:
@@ -261,6 +280,33 @@ class Calls:
         if self._in_doubt and (planned.name, call.key) in self._in_doubt:
             return "in-doubt", prompt.IN_DOUBT
         return None
+
+    def _guarded(self, guards: Guards, call: Call, tool: Tool) -> Steps[Ran | None]:
+        """What the guards make of a call that could go to the gate: its refusal, or None when it goes on, rewritten or not.
+
+        They stand before `prepare` and the gate, so what is judged, shown to a human and run is the call as they left it; none of
+        them can give leave for anything.
+        """
+        said = yield from guards.before_tool(as_guarded(call))
+        if said.call is not None:
+            call.args = said.call.arguments
+            call.shown = call.args if tool.redact is None else (yield from self._redacted(tool, call.args, ""))
+            call.remarks = "\n".join(said.remarks)
+        yield from guards.note_call(self.step, said, call.planned.id, copied(call.shown))
+        if said.block is not None:
+            return failed("guarded", prompt.guarded(said.block))
+        if said.call is None:
+            return None
+        refusal = self._refusal(call)
+        return failed(*refusal) if refusal is not None else None
+
+    def _heard(self, guards: Guards, call: Call, ran: Ran) -> Steps[None]:
+        """The guards learn what came of a call, also of one that never ran."""
+        content = self._history.result_text(call.planned, ran.output)
+        result = GuardedResult(
+            tool_call_id=call.planned.id, content=content, is_error=not ran.output.ok, blocked=ran.reason in REFUSED
+        )
+        yield from guards.after_tool(self.step, as_guarded(call), result)
 
     def _action(self, call: Call, tool: Tool) -> Steps[tuple[Action, Any]]:
         """What is to be judged: the prepared arguments and the host they concern (steps 8 and 9); and the arguments to show."""
@@ -481,6 +527,8 @@ class Calls:
         if self._setup.has_settle:
             self._results.append(_settle_call(call, output))
         yield from self._show(call, ran)
+        if self.guards is not None:
+            yield from self._heard(self.guards, call, ran)
         if counted:
             self._failures = 0 if output.ok else self._failures + 1
             if self._failures >= FAILURE_LIMIT:
@@ -494,6 +542,8 @@ class Calls:
 
     def _show(self, call: Call, ran: Ran, *, told: bool = True) -> Steps[None]:
         """The result as the consumer sees it; and, when `told`, as the planner will read it."""
+        if call.remarks:
+            ran.output = attrs.evolve(ran.output, summary=f"{call.remarks}\n{ran.output.summary}")
         output, planned = ran.output, call.planned
         shown = self._history.add_result(planned, output) if told and call.in_history else ""
         if shown and self.masks and self._setup.recorded:
@@ -546,6 +596,11 @@ class Calls:
             return {"verdict": "ok" if refusal is None else refusal[0]}
         digest = hmac.digest(self._setup.nonce.encode(), call.key.encode("utf-8", "surrogatepass"), "sha256").hex()
         return {"args_digest": digest, "verdict": "ok" if refusal is None else refusal[0]}
+
+
+def as_guarded(call: Call) -> GuardedCall:
+    args = call.planned.args if call.args is NOT_JSON else copied(call.args)
+    return GuardedCall(id=call.planned.id, name=call.planned.name, arguments=args)
 
 
 def _with_args(action: Action, args: Any) -> Action:

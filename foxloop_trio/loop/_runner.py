@@ -17,6 +17,7 @@ import trio
 from ..actions import Money
 from ..errors import BusyError
 from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
+from ..guarding import GuardChain
 from ._effects import OK, Answer, Emit, EngineEffect, Limit, Stop, StopCause
 from ._engine import Engine
 from ._performing import Performer, Ports
@@ -50,16 +51,24 @@ class LoopRun:
     """
 
     def __init__(
-        self, *, run_id: str, engine: Engine, ports: Ports, acquire: Callable[[], None], release: Callable[[], None]
+        self,
+        *,
+        run_id: str,
+        engine: Engine,
+        ports: Ports,
+        acquire: Callable[[], None],
+        release: Callable[[], None],
+        guards: GuardChain | None = None,
     ) -> None:
         self.id = run_id
         self._engine = engine
         self._acquire = acquire
         self._release = release
+        self._guards = guards
         self._generator = engine.run()
         self._waits = Waits(ports.budget.work_seconds)
         self._recorder = Recorder(ports.trail, run_id=run_id, timeout=ports.trail_timeout, times=self._times)
-        self._performer = Performer(ports, engine, self._waits, self._recorder)
+        self._performer = Performer(ports, engine, self._waits, self._recorder, guards)
         self._trail_timeout = ports.trail_timeout
         self._state: Literal["new", "open", "ended", "left"] = "new"
         self._outcome: Outcome | None = None
@@ -128,6 +137,12 @@ class LoopRun:
         if self._state != "new":
             raise BusyError("this run was opened already; call loop.run(goal) again for another run")
         self._acquire()
+        if self._guards is not None:
+            try:
+                self._guards.take()
+            except BaseException:
+                self._release()
+                raise
         self._state = "open"
         self._waits.started_at = trio.current_time()
         return self
@@ -216,6 +231,8 @@ class LoopRun:
             self._state = "ended"
             self._ended_at = trio.current_time()
             self._release()
+            if self._guards is not None and self._engine.guards is not None:
+                self._guards.close(self._engine.guards.state)
 
     def _answer_to_handed(self) -> Answer | None:
         """The consumer came back: the answer to the event it held; None before the first."""

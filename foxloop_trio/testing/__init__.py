@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ._firefox_host import FirefoxHost as FirefoxHost
     from ._firefox_leftovers import Leftovers as Leftovers
     from ._memory_channel import memory_channel_pair as memory_channel_pair
+    from ._scripted_llm import LlmRequest as LlmRequest
+    from ._scripted_llm import ScriptedLlm as ScriptedLlm
+    from ._scripted_llm import scripted_llm as scripted_llm
     from ._seeded import seeded_ids as seeded_ids
     from ._sweep import SweepError as SweepError
     from ._sweep import SweepReport as SweepReport
@@ -30,13 +33,16 @@ __all__ = [
     "FakeBrowser",
     "FirefoxHost",
     "Leftovers",
+    "LlmRequest",
     "PageData",
+    "ScriptedLlm",
     "SweepError",
     "SweepReport",
     "SweepViolation",
     "SweepVisit",
     "cancel_at_every_checkpoint",
     "memory_channel_pair",
+    "scripted_llm",
     "seeded_ids",
     "virtual_wall_clock",
 ]
@@ -46,13 +52,16 @@ _WHERE = {
     "FakeBrowser": "fake_browser",
     "FirefoxHost": "_firefox_host",
     "Leftovers": "_firefox_leftovers",
+    "LlmRequest": "_scripted_llm",
     "PageData": "fake_browser",
+    "ScriptedLlm": "_scripted_llm",
     "SweepError": "_sweep",
     "SweepReport": "_sweep",
     "SweepViolation": "_sweep",
     "SweepVisit": "_sweep",
     "cancel_at_every_checkpoint": "_sweep",
     "memory_channel_pair": "_memory_channel",
+    "scripted_llm": "_scripted_llm",
     "seeded_ids": "_seeded",
     "virtual_wall_clock": "_virtual_clock",
 }
