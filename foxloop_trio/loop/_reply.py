@@ -183,8 +183,8 @@ def _read_call(
     else:
         name, raw = "", None
         repairs.append(f"{index}:call-shape")
-    if type(call_id) is not str or call_id in used or call_id == "first_read" or _usable_id(call_id) is None:
-        call_id = _new_id(step, index, used)
+    if type(call_id) is not str or call_id in used or call_id == "first_read" or usable_id(call_id) is None:
+        call_id = new_id(step, index, used)
         repairs.append(f"{index}:id")
     used.add(call_id)
     known = type(name) is str and name in names
@@ -218,12 +218,12 @@ def _read_call(
 
 _planned = unchecked(PlannedCall)
 
-_usable_id: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}").fullmatch
+usable_id: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}").fullmatch
 _usable_name: Final = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
 """What the strictest servers take as the name of a function."""
 
 
-def _new_id(step: int, index: int, used: set[str]) -> str:
+def new_id(step: int, index: int, used: set[str]) -> str:
     """Our id for a call whose own cannot be used. A later call that came with the same one is the later one, and gets another."""
     first = call_id = f"call_{step}_{index}"
     count = 1

@@ -1,0 +1,97 @@
+"""How a run ended, as a value that can be stored, and gone on from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from ..actions import Money
+from ..guarding import Message, State
+from ..guarding._nouns import NO_USAGE
+from ..ports import Usage
+from ._errors import ReactOptionError
+
+VERSION: Final = 1
+UNFINISHED: Final = "unfinished"
+"""`stopped` of a `partial_result`: the run did not end by itself."""
+
+
+@attrs.frozen(kw_only=True)
+class AgentRunResult:
+    """How a run ended.
+
+    * `stopped`: ``task_done``, ``text``, ``should_stop``, ``max_turns``, or a guard's reason (``loop_detected``, ``policy``,
+      ``budget``); ``unfinished`` in a `partial_result`.
+    * `turns`: turns that began, those of the run it went on from included. `messages`: the whole conversation, initial ones first.
+    * `final_summary`: what the stop tool, or the text that ended the run, said; else None.
+    * `usage`: the sum of what the model reported. `stop_detail`: which guard stopped the run, and why; else None.
+    """
+
+    stopped: str
+    turns: int
+    messages: list[Message]
+    final_summary: str | None = None
+    usage: Usage = NO_USAGE
+    stop_detail: dict[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON, for `resume_from=`. What is no JSON in arguments or details stands there as its `repr`."""
+        usage: dict[str, Any] = attrs.asdict(self.usage, filter=lambda _, value: value is not None)
+        plain = {
+            "version": VERSION,
+            "stopped": self.stopped,
+            "turns": self.turns,
+            "messages": [message.to_json() for message in self.messages],
+            "final_summary": self.final_summary,
+            "usage": usage,
+            "stop_detail": self.stop_detail,
+        }
+        found: dict[str, Any] = json.loads(json.dumps(plain, default=repr))
+        return found
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> AgentRunResult:
+        """The inverse of `to_json`. Raises BadOptionsError, naming what is wrong."""
+        try:
+            if plain["version"] != VERSION:
+                raise ValueError(f"version is {plain['version']!r}; this release reads version {VERSION}")
+            usage = dict(plain["usage"])
+            cost = usage.pop("cost", None)
+            turns = plain["turns"]
+            if type(turns) is not int or turns < 0:
+                raise ValueError(f"turns is {turns!r}, not a whole number")
+            return cls(
+                stopped=plain["stopped"],
+                turns=turns,
+                messages=[Message.from_json(message) for message in plain["messages"]],
+                final_summary=plain.get("final_summary"),
+                usage=Usage(**usage, cost=None if cost is None else Money(**cost)),
+                stop_detail=plain.get("stop_detail"),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+            raise ReactOptionError(f"resume_from is not what AgentRunResult.to_json() gives: {fault!r}"[:500]) from fault
+
+
+class StateHolder:
+    """Given as ``state_out=``, it has the run's state from its start on, also after a cancel (R18).
+
+    ``await run_react_loop(…, state_out=holder)`` cut from outside returns nothing; `holder.partial_result()` has what was done.
+    """
+
+    def __init__(self) -> None:
+        self.state: State | None = None
+
+    @property
+    def messages(self) -> list[Message]:
+        return list(self.state.messages) if self.state is not None else []
+
+    def partial_result(self) -> AgentRunResult | None:
+        """What was done so far, for `resume_from=`; None before the run began."""
+        return partial_result(self.state) if self.state is not None else None
+
+
+def partial_result(state: State) -> AgentRunResult:
+    return AgentRunResult(stopped=UNFINISHED, turns=state.turn, messages=list(state.messages), usage=state.usage)
