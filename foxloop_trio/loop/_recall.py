@@ -188,8 +188,10 @@ class Recall:
 
     def _began_anew(self, effect: EngineEffect[Any], entry: Recorded) -> bool:
         """Take up what the guards said when a run went on from here: it holds from here on."""
-        asked = isinstance(effect, AskGuards) and effect.moment == "on_run_start"
-        if self._at == 0 or asked or isinstance(effect, Note) or not is_guard_note(entry, "on_run_start"):
+        at_start = (isinstance(effect, AskGuards) and effect.moment == "on_run_start") or (
+            isinstance(effect, Note) and effect.data.get("moment") == "on_run_start"
+        )
+        if self._at == 0 or at_start or not is_guard_note(entry, "on_run_start"):
             return False
         if self._guards is None:
             raise Differs(entry, "kind", entry.kind, None)
@@ -209,6 +211,8 @@ class Recall:
             return TrailFailed(str(entry.data.get("message")))
         self._compare(entry, kind, {**plain, "record": dict(effect.record)})
         later = self._after(0)
+        if later is not None and self._began_anew(effect, later):
+            later = self._after(0)
         if kind == "loop.tool-call":
             self._call = str(plain["id"])
             gap = self._gap(later) if later is not None else None
@@ -311,7 +315,7 @@ class Recall:
     def _timed_out(self, result: Recorded, tool: ToolEnd | None) -> ToolEnd:
         tool = tool or ToolEnd(effect=_effect(result))
         if self._at < self._lenient:
-            tool.words = str(result.data["summary"])  # the limit was another one
+            tool.words = self._summary(result)  # the limit was another one
         return tool
 
     def _value(self, effect: EngineEffect[Any], entry: Recorded, end: Recorded | None) -> Answer:
@@ -396,9 +400,9 @@ class Recall:
         result = entry.kind == "loop.tool-result" and entry.data.get("id") == call
         if result and entry.data.get("reason") == "invalid-args":
             if isinstance(effect, Domain) and effect.tool.prepare is not None and entry.data.get("detail") is None:
-                return Raised(str(entry.data["summary"]), "Refuse", refused=True)
+                return Raised(self._summary(entry), "Refuse", refused=True)
             detail = entry.data.get("detail")
-            return Raised(str(detail if detail is not None else entry.data["summary"]), "Exception", refused=detail is None)
+            return Raised(str(detail) if detail is not None else self._summary(entry), "Exception", refused=detail is None)
         for later in self.entries[self._at :]:
             if later.kind == "loop.observation":
                 break
@@ -450,14 +454,14 @@ class Recall:
             return Limit("approval_seconds" if effect.tool.human else "tool_seconds", self._timed_out(entry, None))
         if data.get("reason") == "tool-error":
             detail = data.get("detail")
-            words = str(detail if detail is not None else data["summary"])
+            words = str(detail) if detail is not None else self._summary(entry)
             return Raised(words, "Exception", refused=detail is None, tool=ToolEnd(effect=known))
         if not isinstance(data["ok"], bool) or not isinstance(data["summary"], str):
             raise TypeError("ok or summary is none")
         check = record.get("check")
         output = ToolOutput(
             ok=data["ok"],
-            summary=data["summary"],
+            summary=self._summary(entry),
             data=data.get("data"),
             check=_verdict(check) if check is not None else None,
             stop_batch=bool(record.get("stop_batch")),
@@ -466,6 +470,17 @@ class Recall:
         if not isinstance(shown, str) or not isinstance(seen, str | None):
             raise TypeError("record.shown or record.seen is no text")
         return Ok(ToolEnd(output=output, effect=known, shown=shown, seen=seen))
+
+    def _summary(self, result: Recorded) -> str:
+        """A result's summary, without the remarks of guards that stand in front of it."""
+        summary = str(result.data["summary"])
+        for entry in reversed(self.entries[: self._at]):
+            if entry.kind == "loop.tool-call":
+                break
+            if is_guard_note(entry, "before_tool", self._call):
+                remarks = mapping_of(entry, entry.data["said"], "said").get("remarks", ())
+                return summary.removeprefix("\n".join((*remarks, "")))
+        return summary
 
     # For calls whose arguments are masked
 

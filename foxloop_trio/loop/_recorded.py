@@ -95,8 +95,8 @@ class RecordedRun:
 
     def _before_open_request(self, entries: tuple[Recorded, ...]) -> RecordedRun:
         """Without a request that got no reply, when the run had guards: they are asked again before it is made again."""
-        if record_or_empty(self.start.data.get("options")).get("guards") and entries[-1].kind == "loop.observation":
-            keep = len(entries) - 1
+        if record_or_empty(self.start.data.get("options")).get("guards"):
+            keep = len(entries) - (entries[-1].kind == "loop.observation")
             while is_guard_note(entries[keep - 1], "before_model"):
                 keep -= 1
             entries = entries[:keep]

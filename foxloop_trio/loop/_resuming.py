@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..events import STOP_EVENTS
-from ._effects import Answer, Emit, EngineEffect, Interrupted, Note, Ok, Turn
+from ._effects import Answer, AskGuards, Emit, EngineEffect, Interrupted, Note, Ok, Turn
 from ._engine import Engine
 from ._guarded import Guards
 from ._recall import Difference, Differs, Exhausted, Recall, Replayed
@@ -61,7 +61,8 @@ def _go_on(
     gap: Interrupted | None,
 ) -> Generator[EngineEffect[Any], Answer, None]:
     answer = yield start
-    if isinstance(answer, Ok) and guards is not None:
+    asked = isinstance(waiting, AskGuards) and waiting.moment == "on_run_start"
+    if isinstance(answer, Ok) and guards is not None and not asked:
         answer = yield from guards.begin_anew()
     if isinstance(answer, Ok):
         answer = gap if gap is not None else (yield waiting)
