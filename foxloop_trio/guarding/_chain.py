@@ -8,14 +8,13 @@ from __future__ import annotations
 import inspect
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import attrs
 
-from ..errors import BadOptionsError
 from ._nouns import ModelReply, State, ToolCall, ToolResult
-from ._verdicts import Ask, Block, GuardBusyError, Note, OnAsk, Rewrite, Stop
+from ._verdicts import Ask, Block, GuardBusyError, GuardOptionError, Note, OnAsk, Rewrite, Stop
 
 LOG: Final = logging.getLogger("foxloop_trio.guards")
 
@@ -59,7 +58,7 @@ class Said:
 class GuardChain:
     """The guards of one run. `open` first, and `close` in any case at the end.
 
-    Raises BadOptionsError for something that has none of a guard's methods.
+    Raises GuardOptionError, a BadOptionsError and ValueError, for something that has none of a guard's methods.
     """
 
     def __init__(self, guards: Sequence[Any], *, on_ask: OnAsk | None = None) -> None:
@@ -67,11 +66,8 @@ class GuardChain:
         self._on_ask = on_ask
         for guard in self._guards:
             if isinstance(guard, type) or not any(callable(getattr(guard, method, None)) for method in METHODS):
-                raise BadOptionsError(f"guards: {guard!r} has none of {', '.join(METHODS)}")
-        self._asked: dict[str, list[tuple[str, Any]]] = {
-            method: [(type(guard).__name__, found) for guard in self._guards if callable(found := getattr(guard, method, None))]
-            for method in (*METHODS, "deadline", "on_run_end")
-        }
+                raise GuardOptionError(f"guards: {guard!r} has none of {', '.join(METHODS)}")
+        self._asked = _by_method(self._guards) if self._guards else NOBODY
         self._held: list[object] = []
 
     @property
@@ -229,6 +225,17 @@ class GuardChain:
         for guard in self._held:
             _IN_USE.pop(id(guard), None)
         self._held.clear()
+
+
+def _by_method(guards: Sequence[Any]) -> Mapping[str, Sequence[tuple[str, Any]]]:
+    """Who is asked at each moment: class and method."""
+    return {
+        method: [(type(guard).__name__, found) for guard in guards if callable(found := getattr(guard, method, None))]
+        for method in (*METHODS, "deadline", "on_run_end")
+    }
+
+
+NOBODY: Final = _by_method(())
 
 
 async def _value(value: Any) -> Any:

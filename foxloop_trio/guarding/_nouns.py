@@ -52,6 +52,8 @@ class Record:
 def _plain(value: Any) -> Any:
     if isinstance(value, Record):
         return value.to_json()
+    if isinstance(value, Usage):
+        return attrs.asdict(value, filter=lambda _, part: part is not None)
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
@@ -80,7 +82,13 @@ class ToolResult(Record):
 
 
 def _calls(value: Any) -> tuple[ToolCall, ...]:
-    return tuple(call if isinstance(call, ToolCall) else ToolCall(**{key: call[key] for key in call}) for call in value or ())
+    return tuple(call if isinstance(call, ToolCall) else _call(call) for call in value or ())
+
+
+def _call(value: object) -> ToolCall:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"a tool call is a ToolCall or a mapping with id, name and arguments, not {type(value).__name__}")
+    return ToolCall(**value)
 
 
 @attrs.frozen(kw_only=True)
@@ -118,6 +126,20 @@ class ModelReply(Record):
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage | None = None
     model: str | None = None
+
+
+def added(total: Usage, more: Usage) -> Usage:
+    """The sum; costs of two currencies cannot be added, so then the sum has none."""
+    cost = total.cost or more.cost
+    if total.cost is not None and more.cost is not None:
+        same = total.cost.currency == more.cost.currency
+        cost = attrs.evolve(total.cost, value=total.cost.value + more.cost.value) if same else None
+    return Usage(
+        input_tokens=total.input_tokens + more.input_tokens,
+        output_tokens=total.output_tokens + more.output_tokens,
+        cached_tokens=total.cached_tokens + more.cached_tokens,
+        cost=cost,
+    )
 
 
 @attrs.define(kw_only=True)

@@ -15,7 +15,8 @@ from ..canonical import canonical_json
 from ..errors import NotJsonError
 from ..events import BlockReason
 from ..guarding import ModelReply, Said, State, Stop, ToolCall, ToolResult
-from ..ports import Message, Usage
+from ..guarding._nouns import added
+from ..ports import Message
 from ..tools import Tool
 from ._effects import OK, Answer, AskGuards, EngineEffect, GuardMoment, Note, Ok, Raised, StepRaised, Steps, perform
 from ._reply import ARGUMENT_DEPTH
@@ -82,7 +83,7 @@ class Guards:
 
     def after_model(self, reply: ModelReply) -> Steps[None]:
         if reply.usage is not None:
-            self.state.usage = _sum(self.state.usage, reply.usage)
+            self.state.usage = added(self.state.usage, reply.usage)
         said = yield from _ask("after_model", self.state, reply)
         yield from self._note(self.state.turn, "after_model", said)
         self.refusal = said.block
@@ -202,12 +203,4 @@ def said_from_json(data: Mapping[str, Any], call: ToolCall | None = None) -> Sai
         guard=data.get("guard"),
         notes=list(said.get("notes", ())),
         remarks=list(said.get("remarks", ())),
-    )
-
-
-def _sum(total: Usage, more: Usage) -> Usage:
-    return Usage(
-        input_tokens=total.input_tokens + more.input_tokens,
-        output_tokens=total.output_tokens + more.output_tokens,
-        cached_tokens=total.cached_tokens + more.cached_tokens,
     )

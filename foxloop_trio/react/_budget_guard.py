@@ -373,3 +373,5 @@ def _text(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError):
         return repr(value)
+    except RecursionError:  # a seed of the host's, deeper than any model may write
+        return ""

@@ -7,6 +7,7 @@ the tool message; what do the guards and `on_tool_result` say of it.
 from __future__ import annotations
 
 import inspect
+import logging
 import math
 from collections.abc import Callable, Sequence
 from types import CoroutineType
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 import attrs
 import trio
+from trio.lowlevel import checkpoint_if_cancelled
 
 from ..actions import copied, unchecked
 from ..guarding import Block, GuardChain, Message, ModelReply, Rewrite, Said, State, ToolCall, ToolResult
@@ -22,23 +24,25 @@ from ._conversation import add
 from ._hooks import Instead, judged
 from ._options import Options
 
+LOG: Final = logging.getLogger("foxloop_trio.react")
+
 DROP_SECONDS: Final = 5.0
 """How long giving back the leave of a call that is not run may take. The loop's `cancel_grace` has the same default."""
 
 _message: Callable[..., Message] = unchecked(Message)
+_call: Callable[..., ToolCall] = unchecked(ToolCall)
 _result: Callable[..., ToolResult] = unchecked(ToolResult)
 
 
 async def ask(hook: Callable[..., Any], *args: Any) -> Any:
     """Call what may be sync or async; not at all when a cancel is pending."""
-    await trio.lowlevel.checkpoint_if_cancelled()
+    await checkpoint_if_cancelled()
     value = hook(*args)
     return await value if inspect.isawaitable(value) else value
 
 
-def deadline_scope(at: float) -> trio.CancelScope | None:
-    """A scope that ends at this Trio time; none when there is no such time, since one costs something."""
-    return None if at == math.inf else trio.CancelScope(deadline=at)
+def _copy(call: ToolCall) -> ToolCall:
+    return _call(id=call.id, name=call.name, arguments=copied(call.arguments))
 
 
 @attrs.define
@@ -82,13 +86,8 @@ class Calls:
         self.results: list[ToolResult] = []
         self._calls: Sequence[ToolCall] = ()
         self._refusal: str | None = None
-        self._begun: set[int] = set()
-        self._ended: dict[int, ToolResult] = {}
-
-    @property
-    def _over(self) -> bool:
-        """Something may stand against the calls that are left."""
-        return self.summary is not None or self.stopped is not None or self._refusal is not None
+        self._begun: dict[int, ToolResult | None] = {}
+        """The calls of this turn that were begun, by their place, and what came of them; None while they go on."""
 
     def hear(self, said: Said) -> None:
         """Keep what the guards said for later: notes, a stop, a refusal of the calls that are left."""
@@ -98,14 +97,13 @@ class Calls:
 
     def begin_turn(self) -> None:
         self.results, self._calls, self._refusal = [], (), None
-        if self._begun:
-            self._begun, self._ended = set(), {}
+        self._begun.clear()
 
     async def run(self, reply: ModelReply) -> None:
         """All calls of a reply whose message has just been appended."""
         self._calls = calls = reply.tool_calls
         if self._guarded:
-            await trio.lowlevel.checkpoint_if_cancelled()
+            await checkpoint_if_cancelled()
             said = await self._chain.after_model(self._state, reply)
             self.hear(said)
             self._refusal = said.block
@@ -130,7 +128,7 @@ class Calls:
         """The run was ended from outside: answer what has no answer yet. Plain, so that nothing can come between."""
         for index in range(len(self.results), len(self._calls)):
             call = self._calls[index]
-            result = self._ended.get(index)
+            result = self._begun.get(index)
             if result is None:
                 words = _words.IN_FLIGHT if index in self._begun else _words.FAILED_BESIDE
                 result = _error(call, words, blocked=index not in self._begun)
@@ -141,7 +139,8 @@ class Calls:
     def _considered(self, index: int, call: ToolCall) -> Ready | Refused:
         """Is it a call that could be run?"""
         options = self._options
-        if self._over or index >= options.max_tool_calls_per_turn:
+        over = self.summary is not None or self.stopped is not None or self._refusal is not None
+        if over or index >= options.max_tool_calls_per_turn:
             words = self._skipped(index, call)
             if words is not None:
                 return _refused(call, words, considered=False)
@@ -150,11 +149,14 @@ class Calls:
             return _refused(call, _words.unknown_tool(call.name, [tool.name for tool in options.registry.list()]), blocked=False)
         problem = found.check(call.arguments)
         if problem is not None:
-            return _refused(call, _words.bad_arguments(call.name, problem), blocked=False)
+            return _refused(call, _words.bad_arguments(call.name, problem, call.arguments), blocked=False)
         return Ready(call, found.tool.handler, found.check)
 
     async def _judged(self, ready: Ready) -> Ready | Refused:
-        """May it be run? The guards in their order, then the hook; and rewritten arguments must fit again (R30)."""
+        """May it be run? The guards in their order, then the hook; and rewritten arguments must fit again (R30).
+
+        What they are shown is a copy: only a `Rewrite` changes what is run, and nothing what the model has written.
+        """
         options, call = self._options, ready.call
         if self._guarded:
             refused = await self._ask_guards(ready)
@@ -162,7 +164,7 @@ class Calls:
                 return refused
         before = options.hooks.before_tool_call
         if before is not None:
-            match judged(await ask(before, ready.call, self._state)):
+            match judged(await ask(before, _copy(ready.call), self._state)):
                 case Block(reason=reason):
                     return _refused(ready.call, reason)
                 case Rewrite(arguments=arguments, note=note):
@@ -174,7 +176,7 @@ class Calls:
             problem = ready.check(ready.call.arguments)
             if problem is not None:
                 await self._drop(ready)
-                return _refused(call, _words.bad_arguments(call.name, problem), blocked=False)
+                return _refused(call, _words.bad_arguments(call.name, problem))
         return ready
 
     def _skipped(self, index: int, call: ToolCall) -> str | None:
@@ -192,29 +194,37 @@ class Calls:
         return None
 
     async def _ask_guards(self, ready: Ready) -> Refused | None:
-        await trio.lowlevel.checkpoint_if_cancelled()
-        said = await self._chain.before_tool(ready.call, self._state)
+        await checkpoint_if_cancelled()
+        shown = _copy(ready.call)
+        said = await self._chain.before_tool(shown, self._state)
         self.hear(said)
         if said.block is not None:
             return _refused(ready.call, said.block)
         if said.stop is not None:
             return _refused(ready.call, _words.STOPPING)
         assert said.call is not None
-        ready.call, ready.remarks = said.call, said.remarks
+        if said.call is not shown:
+            ready.call, ready.remarks = said.call, said.remarks
         return None
 
     async def _handle(self, index: int, ready: Ready) -> None:
         """Run the handler within its limits. Whatever it raises is an observation; Cancelled from outside passes (R13)."""
         call, options, cut = ready.call, self._options, _words.OUT_OF_TIME
-        at = self._chain.deadline(self._state) if self._guarded else math.inf
+        at = math.inf
+        if self._guarded:
+            at = self._chain.deadline(self._state)
+            if at <= trio.current_time():  # it may have passed while the guards, the hook or a person were asked
+                await self._drop(ready)
+                self._begun[index] = _error(call, _words.TOO_LATE, blocked=True)
+                return
         if options.tool_timeout != math.inf and (own := trio.current_time() + options.tool_timeout) <= at:
             at, cut = own, _words.timed_out(options.tool_timeout)
-        scope = None if at == math.inf else deadline_scope(at)
+        scope = None if at == math.inf else trio.CancelScope(deadline=at)
         if ready.drop is not None:
             await self._drop_if_cancelled(ready)
         else:
-            await trio.lowlevel.checkpoint_if_cancelled()
-        self._begun.add(index)
+            await checkpoint_if_cancelled()
+        self._begun[index] = None
         try:
             value = ready.run(copied(call.arguments), options.context)
             if type(value) is CoroutineType or (type(value) is not str and inspect.isawaitable(value)):
@@ -232,7 +242,7 @@ class Calls:
         except Exception as fault:
             words = _words.raised(fault)
             result = _error(call, f"{cut} {words}" if scope is not None and scope.cancel_called else words)
-        self._ended[index] = result
+        self._begun[index] = result
 
     def _read(self, call: ToolCall, value: Any, remarks: Sequence[str]) -> ToolResult:
         is_error = False
@@ -245,7 +255,8 @@ class Calls:
 
     def _append(self, index: int, found: Ready | Refused) -> None:
         """The one observation of a call."""
-        call, result = found.call, found.result if type(found) is Refused else self._ended[index]
+        call, result = found.call, found.result if type(found) is Refused else self._begun[index]
+        assert result is not None
         self._answer(call, result)
         if call.name == self._options.stop_tool_name and not result.is_error and self.summary is None:
             summary = call.arguments.get("summary")
@@ -255,7 +266,7 @@ class Calls:
         """Who hears of an observation: the guards, then the hook."""
         call, result = found.call, self.results[index]
         if self._guarded and (isinstance(found, Ready) or found.considered):
-            await trio.lowlevel.checkpoint_if_cancelled()
+            await checkpoint_if_cancelled()
             said = await self._chain.after_tool(call, result, self._state)
             self.hear(said)
             self._refusal = self._refusal if said.block is None else said.block
@@ -310,15 +321,22 @@ class Calls:
 
     async def _drop_if_cancelled(self, ready: Ready) -> None:
         try:
-            await trio.lowlevel.checkpoint_if_cancelled()
+            await checkpoint_if_cancelled()
         except BaseException:
             await self._drop(ready)
             raise
 
     async def _drop(self, ready: Ready) -> None:
-        if ready.drop is not None:
-            with trio.CancelScope(shield=True, deadline=trio.current_time() + DROP_SECONDS):
-                await ready.drop()
+        """What it raises is logged: it must take the place neither of what ended the call nor of the next one's turn."""
+        if ready.drop is None:
+            return
+        with trio.CancelScope(shield=True, deadline=trio.current_time() + DROP_SECONDS):
+            try:
+                done = ready.drop()
+                if inspect.isawaitable(done):
+                    await done
+            except Exception:
+                LOG.exception("what was held for the call %s could not be given back", ready.call.id)
 
 
 def _refused(call: ToolCall, words: str, *, blocked: bool = True, considered: bool = True) -> Refused:

@@ -6,14 +6,17 @@ calls. `settled` mends all three; it walks the whole list, so the run does it on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import attrs
 
+from ..errors import PlannerError
 from ..guarding import Message, ToolCall
+from ..loop._repair import mended
 from ..loop._reply import new_id, usable_id
 from . import _words
+from ._reply import Room, plain_arguments
 
 
 class Conversation(list[Message]):
@@ -24,9 +27,6 @@ class Conversation(list[Message]):
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         super().__init__(messages)
         self.edited = False
-
-    def add(self, message: Message) -> None:
-        super().append(message)
 
     def replace(self, messages: Sequence[Message]) -> None:
         super().__setitem__(slice(None), messages)
@@ -84,10 +84,23 @@ class Conversation(list[Message]):
 
 def add(messages: list[Message], message: Message) -> None:
     """Append a message of the run's own, which is no edit; to whatever list a hook has put in the place of ours."""
-    if type(messages) is Conversation:
-        messages.add(message)
-    else:
-        messages.append(message)
+    list.append(listed(messages), message)
+
+
+def listed(messages: object) -> list[Any]:
+    """What a hook has put in the place of the conversation, which must be a list. Raises TypeError."""
+    if not isinstance(messages, list):
+        raise TypeError(f"state.messages must stay a list of messages, not {type(messages).__name__}")
+    return messages
+
+
+def readable(messages: Iterable[object]) -> Iterator[Message]:
+    """Those that are messages; a hook may have put in something else."""
+    for given in messages:
+        try:
+            yield read_message(given)
+        except (TypeError, ValueError):
+            continue
 
 
 def settled(messages: Iterable[Message | Mapping[str, Any]], used: set[str], turn: int) -> list[Message]:
@@ -100,7 +113,7 @@ def settled(messages: Iterable[Message | Mapping[str, Any]], used: set[str], tur
     here: set[str] = set()
     waiting: list[tuple[str, ToolCall]] = []
     for given in messages:
-        message = given if isinstance(given, Message) else _message(given)
+        message = read_message(given)
         if message.role == "tool":
             match = next((pair for pair in waiting if pair[0] == message.tool_call_id), None)
             if match is not None:
@@ -133,7 +146,26 @@ def _unanswered(call: ToolCall) -> Message:
     return Message(role="tool", content=_words.NO_RESULT, tool_call_id=call.id, name=call.name)
 
 
-def _message(given: object) -> Message:
+def read_message(given: object) -> Message:
+    """The message that this is; of one from elsewhere, what no model server takes is mended or told in words, as in a reply.
+
+    Raises TypeError or ValueError for what is none.
+    """
+    if isinstance(given, Message):
+        return given
     if not isinstance(given, Mapping):
         raise TypeError(f"messages: a message is a Message or a mapping with a role and content, not {type(given).__name__}")
-    return Message.from_json(given)
+    try:
+        message = Message.from_json(given)
+        calls = tuple([_plain_call(call) for call in message.tool_calls])
+    except (TypeError, ValueError, PlannerError) as fault:
+        raise ValueError(f"messages: {fault}") from fault
+    content = mended(message.content)
+    if content is message.content and not calls and message.name is None:
+        return message
+    name = None if message.name is None else mended(message.name)
+    return attrs.evolve(message, content=content, tool_calls=calls, name=name)
+
+
+def _plain_call(call: ToolCall) -> ToolCall:
+    return ToolCall(id=call.id, name=mended(call.name), arguments=plain_arguments(call.arguments, Room()))

@@ -1,8 +1,8 @@
-"""What is wrong with how the facade was called. Both are ValueErrors too, as its rules promise (R3)."""
+"""What is wrong with how the facade was called. All are ValueErrors too, as its rules promise (R3)."""
 
 from __future__ import annotations
 
-from ..errors import BadOptionsError, BadToolError
+from ..errors import BadOptionsError, BadSchemaError, BadToolError
 
 
 class ReactOptionError(BadOptionsError, ValueError):
@@ -11,3 +11,7 @@ class ReactOptionError(BadOptionsError, ValueError):
 
 class ReactToolError(BadToolError, ValueError):
     """A tool of a ReAct run is not acceptable; the message names the tool."""
+
+
+class ReactSchemaError(BadSchemaError, ValueError):
+    """The parameters of a tool of a ReAct run are outside the subset; the message names the place."""

@@ -18,12 +18,13 @@ import trio
 from .. import prompt
 from ..actions import Action, Allow, ApprovalRequest, Ask, Deny, EffectCell, Permit, ToolContext, ToolOutput, copied
 from ..canonical import canonical_json
-from ..errors import Refuse
+from ..errors import BadSchemaError, BadToolError, Refuse
 from ..guarding import Block, State, ToolCall, ToolResult
 from ..ports import Approver, Gate, Ids, WallClock
 from ..tools import Tool, define_tools
 from . import _words
-from ._errors import ReactOptionError
+from ._conversation import readable
+from ._errors import ReactOptionError, ReactSchemaError, ReactToolError
 from ._hooks import Hooks, Instead
 from ._tools import ReactTool
 
@@ -44,7 +45,12 @@ def react_tool(tool: Tool, *, ids: Ids | None = None) -> ReactTool:
     A tool that needs one (each that acts on a browser) refuses; use `gate_hook` for those. What it returns becomes text as in the
     loop, with outside text between data markers.
     """
-    (tool,) = define_tools([tool]).values()
+    try:
+        (tool,) = define_tools([tool]).values()
+    except BadSchemaError as fault:
+        raise ReactSchemaError(str(fault)) from fault
+    except BadToolError as fault:
+        raise ReactToolError(str(fault)) from fault
     nonce = prompt.new_nonce(ids)
 
     async def handler(args: dict[str, Any], context: Any) -> ToolResult:
@@ -111,7 +117,7 @@ class _GateHook:
             if call.name == getattr(state.registry, "stop_tool_name", None):
                 return None
             return Block(f"The gate does not know {call.name!r}, so it was not run.")
-        goal = next((message.content for message in state.messages if message["role"] == "user"), "")
+        goal = next((message.content for message in readable(state.messages) if message.role == "user"), "")
         ctx = ToolContext(run_id="react", step=state.turn, goal=goal, cancel_grace=self._grace)
         try:
             args = await _prepared(tool, copied(call.arguments), ctx)

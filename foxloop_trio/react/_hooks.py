@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import attrs
+from attrs.validators import is_callable, optional
 
 from ..guarding import Block, Rewrite, ToolCall, ToolResult
 from ..guarding._nouns import Record
@@ -65,12 +66,12 @@ NAMES = tuple(field.name for field in attrs.fields(Hooks))
 class Instead:
     """From `before_tool_call`: the call passes, and `run(args, context)` is called in place of the tool's handler.
 
-    `drop()`, when given, is awaited, shielded, when the call is not run after all. So leave that was reserved for this one call
-    (a permit of the gate) is used or given back, whatever happens.
+    `drop()`, sync or async, is called in a shield when the call is not run after all; what it raises is logged. So leave that was
+    reserved for this one call (a permit of the gate) is used or given back, whatever happens.
     """
 
-    run: Callable[[dict[str, Any], Any], Any]
-    drop: Callable[[], Awaitable[Any]] | None = None
+    run: Callable[[dict[str, Any], Any], Any] = attrs.field(validator=is_callable())
+    drop: Callable[[], Awaitable[Any] | None] | None = attrs.field(default=None, validator=optional(is_callable()))
 
 
 @attrs.frozen(kw_only=True)
@@ -96,8 +97,6 @@ def judged(answer: Any) -> Block | Rewrite | Instead | None:
     if isinstance(answer, Mapping):
         if answer.get("block"):
             return Block(str(answer.get("reason") or "This call was refused."))
-        if "arguments" in answer:
-            return Rewrite(answer["arguments"])
-        if not answer or set(answer) <= {"block", "reason"}:
-            return None
+        if set(answer) <= {"block", "reason", "arguments"} and ("block" in answer or "reason" not in answer):
+            return Rewrite(answer["arguments"]) if "arguments" in answer else None
     raise TypeError(f"before_tool_call may return None, block and reason, arguments, or Instead, not {answer!r}"[:300])

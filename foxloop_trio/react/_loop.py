@@ -13,11 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import trio
+from trio.lowlevel import checkpoint, checkpoint_if_cancelled
 
 from ..guarding import GuardChain, Message, ModelReply, OnAsk, Said, State
 from ..tools import Tool
 from ._calls import Calls, ask
-from ._conversation import Conversation, add, settled
+from ._conversation import Conversation, add, readable, settled
 from ._hooks import Hooks, TurnRecord
 from ._options import Llm, Options, checked
 from ._reply import message_of
@@ -116,11 +117,11 @@ class Run:
 
     async def run(self) -> AgentRunResult:
         options, state, calls = self._options, self._state, self._calls
-        if options.guards:
-            calls.hear(await self._chain.open(state))
         if options.state_out is not None:
             options.state_out.state = state
         try:
+            if options.guards:
+                calls.hear(await self._chain.open(state))
             if calls.stopped is not None:
                 return self._stopped_by_guard(calls.stopped)
             while True:
@@ -128,11 +129,9 @@ class Run:
                 if result is not None:
                     return result
         except BaseException as fault:
-            calls.close()  # what was begun and has no answer gets one, so that the conversation can be gone on from
-            with contextlib.suppress(TypeError, ValueError):  # what a hook put into the conversation may be no message
-                self._thinking.settle()
+            self._wind_up()
             if isinstance(fault, Exception):
-                with contextlib.suppress(AttributeError):  # an exception that takes no attributes
+                with contextlib.suppress(Exception):  # such as an exception that takes no attributes
                     fault.partial_result = partial_result(state)  # type: ignore[attr-defined]
             raise
         finally:
@@ -144,9 +143,9 @@ class Run:
         state.turn += 1
         started = trio.current_time() if self._records else 0.0
         if self._thinking.rested:
-            await trio.lowlevel.checkpoint_if_cancelled()
+            await checkpoint_if_cancelled()
         else:
-            await trio.lowlevel.checkpoint()  # each turn has one (R21), also with a model that never waits
+            await checkpoint()  # each turn has one (R21), also with a model that never waits
         if hooks.build_context is not None:
             await ask(hooks.build_context, state)
         if hooks.on_turn_start is not None:
@@ -179,6 +178,19 @@ class Run:
         if state.turn >= self._last_turn:
             return self._end("max_turns")
         return None
+
+    def _wind_up(self) -> None:
+        """The run was ended from outside: what was begun and has no answer gets one, so that the conversation can be gone on from.
+
+        Nothing is raised here, whatever hooks have left in the state: it would take the place of what ended the run.
+        """
+        state = self._state
+        if not isinstance(state.messages, list):
+            state.messages, self._talk.edited = self._talk, True
+        self._calls.close()
+        if state.messages is not self._talk or self._talk.edited:
+            state.messages = list(readable(state.messages))
+            self._thinking.settle()
 
     def _record(self, reply: ModelReply | None, started: float) -> TurnRecord:
         return TurnRecord(

@@ -15,7 +15,8 @@ from typing import Any, Final, Literal, get_args
 import attrs
 
 from ..canonical import canonical_json
-from ..errors import BadOptionsError, NotJsonError
+from ..errors import NotJsonError
+from ._errors import ReactOptionError
 from ._state import ModelReply, State, ToolCall, ToolResult
 from ._verdicts import Block, Note, Stop, Verdict
 
@@ -62,7 +63,7 @@ class LoopDetector:
       new signature with a new result begins anew.
 
     What is seen in a result or between turns has no call to block: there the calls left in the turn are refused, and a note tells
-    the model why. Raises BadOptionsError for an option out of its range.
+    the model why. Raises ValueError, as ReactOptionError, for an option out of its range.
     """
 
     def __init__(
@@ -86,13 +87,13 @@ class LoopDetector:
             idle_turns = IDLE_TURNS
         self._idle_turns = None if idle_turns is None or idle_turns is False else _at_least(1, "idle_turns", idle_turns)
         if action not in ACTIONS:
-            raise BadOptionsError(f"LoopDetector: action must be one of {', '.join(ACTIONS)}, not {action!r}")
+            raise ReactOptionError(f"LoopDetector: action must be one of {', '.join(ACTIONS)}, not {action!r}")
         self._action = action
         if isinstance(ignore, str):
-            raise BadOptionsError(f"LoopDetector: ignore must be names of tools, not the text {ignore!r}")
+            raise ReactOptionError(f"LoopDetector: ignore must be names of tools, not the text {ignore!r}")
         self._ignore = frozenset(ignore)
         if key is not None and not callable(key):
-            raise BadOptionsError(f"LoopDetector: key must be callable with a ToolCall, not {key!r}")
+            raise ReactOptionError(f"LoopDetector: key must be callable with a ToolCall, not {key!r}")
         self._key = key
         self._window = max(_at_least(1, "window", window), self._repeat * self._max_period)
         self._begin()
@@ -211,7 +212,7 @@ class LoopDetector:
 
 def _at_least(least: int, name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise BadOptionsError(f"LoopDetector: {name} must be a whole number of {least} or more, not {value!r}")
+        raise ReactOptionError(f"LoopDetector: {name} must be a whole number of {least} or more, not {value!r}")
     return value
 
 

@@ -86,7 +86,7 @@ def _check(schema: Mapping[str, Any]) -> ArgsCheck:
     try:
         return args_check(accept_schema(_opened(schema), "parameters"))
     except BadSchemaError:
-        return _is_object
+        return lambda value: None
 
 
 def _opened(schema: Any) -> Any:
@@ -102,10 +102,6 @@ def _opened(schema: Any) -> Any:
         opened.setdefault("additionalProperties", True)
     opened.pop("$schema", None)
     return opened
-
-
-def _is_object(value: object) -> str | None:
-    return None if isinstance(value, dict) else "arguments: must be an object"
 
 
 def _as_result(result: Any) -> ToolResult:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import attrs
 
 from ..guarding import Message, OnAsk
+from ._conversation import read_message
 from ._errors import ReactOptionError
 from ._hooks import Hooks
 from ._result import AgentRunResult, StateHolder
@@ -114,8 +115,8 @@ def _first(initial: Any, resume_from: Any) -> AgentRunResult:
     if isinstance(initial, str | Mapping | Message) or not isinstance(initial, Iterable):
         raise ReactOptionError(f"initial_messages must be a sequence of messages, not {type(initial).__name__}")
     try:
-        seed = [message if isinstance(message, Message) else Message.from_json(message) for message in initial]
-    except (TypeError, ValueError, KeyError, AttributeError) as fault:
+        seed = [read_message(message) for message in initial]
+    except (TypeError, ValueError) as fault:
         raise ReactOptionError(f"initial_messages: {fault}") from fault
     if resume_from is None:
         return AgentRunResult(stopped="", turns=0, messages=seed)
@@ -123,7 +124,10 @@ def _first(initial: Any, resume_from: Any) -> AgentRunResult:
         resume_from = AgentRunResult.from_json(resume_from)
     if not isinstance(resume_from, AgentRunResult):
         raise ReactOptionError(f"resume_from must be an AgentRunResult, or its to_json(), not {type(resume_from).__name__}")
-    return attrs.evolve(resume_from, messages=[*resume_from.messages, *seed])
+    try:
+        return attrs.evolve(resume_from, messages=[*map(read_message, resume_from.messages), *seed])
+    except (TypeError, ValueError) as fault:
+        raise ReactOptionError(f"resume_from: {fault}") from fault
 
 
 def _whole(name: str, value: object, least: int) -> int:

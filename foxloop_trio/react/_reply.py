@@ -1,4 +1,8 @@
-"""Reading what a model answered: a mapping or an object with `text` and `tool_calls`, and calls whose ids can stand (R20). Pure."""
+"""Reading what a model answered: a mapping or an object with `text` and `tool_calls`, and calls whose ids can stand (R20). Pure.
+
+A reply is as long as one of the loop may be, and its arguments are plain JSON or words: nothing else gets into the conversation, so
+that it can be sent to any model server, stored, and gone on from.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-import attrs
-
 from ..actions import MAX_SAFE_INTEGER, Money, unchecked
 from ..errors import PlannerError
 from ..guarding import Message, ModelReply, ToolCall
 from ..loop._repair import NOT_JSON, mended, read_arguments
-from ..loop._reply import CALLS_LIMIT, new_id, usable_id
+from ..loop._reply import CALLS_LIMIT, REPLY_LIMIT, BadReplyError, PlainReader, new_id, usable_id
 from ..ports import Usage
+from . import _words
 
 _reply: Callable[..., ModelReply] = unchecked(ModelReply)
 _call: Callable[..., ToolCall] = unchecked(ToolCall)
@@ -23,8 +26,8 @@ _message: Callable[..., Message] = unchecked(Message)
 def read_reply(raw: Any, turn: int, used: set[str]) -> ModelReply:
     """The reply as we know it. Ids that are empty, unusable or used before are replaced; all are added to `used`.
 
-    Arguments may be an object or its JSON text; what is neither stays as it came, for the model to be told of. Raises PlannerError
-    for what is no reply, and for one that was cut at its length limit.
+    Arguments may be an object or its JSON text; of what is neither the text stays, for the model to be told of. Raises PlannerError
+    for what is no reply, for one that was cut at its length limit, and for one longer than `REPLY_LIMIT` characters.
     """
     part = raw.get if isinstance(raw, dict) else partial(_part, raw)
     text, calls = part("text"), part("tool_calls")
@@ -40,10 +43,15 @@ def read_reply(raw: Any, turn: int, used: set[str]) -> ModelReply:
         raise PlannerError('the reply was cut (finish_reason is "length"); nothing of it is used')
     if text is None and not calls and not _is_reply(raw):
         raise PlannerError(f"the model answered {type(raw).__name__}; a reply has text and tool_calls")
+    room = Room()
+    if text is not None:
+        room.take(len(text))
+        text = mended(text)
+    read = tuple([_read_call(call, turn, index, used, room) for index, call in enumerate(calls)])
     model, usage = part("model"), part("usage")
     return _reply(
-        text=mended(text) if text is not None else None,
-        tool_calls=tuple([_read_call(call, turn, index, used) for index, call in enumerate(calls)]),
+        text=text,
+        tool_calls=read,
         usage=read_usage(usage) if usage is not None else None,
         model=model if isinstance(model, str) else None,
     )
@@ -58,7 +66,21 @@ def _part(raw: Any, name: str) -> Any:
     return raw.get(name) if type(raw) is dict or isinstance(raw, Mapping) else getattr(raw, name, None)
 
 
-def _read_call(raw: Any, turn: int, index: int, used: set[str]) -> ToolCall:
+class Room:
+    """How many characters of a reply may still be read. Raises PlannerError when there is no room."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = REPLY_LIMIT
+
+    def take(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise PlannerError(f"the reply has more than {REPLY_LIMIT} characters; nothing of it is used")
+
+
+def _read_call(raw: Any, turn: int, index: int, used: set[str], room: Room) -> ToolCall:
     if type(raw) is dict and "function" not in raw:  # the plain case, at once
         call_id, name, arguments = raw.get("id"), raw.get("name"), raw.get("arguments")
     else:
@@ -69,12 +91,28 @@ def _read_call(raw: Any, turn: int, index: int, used: set[str]) -> ToolCall:
     if type(call_id) is not str or call_id in used or usable_id(call_id) is None:
         call_id = new_id(turn, index, used)
     used.add(call_id)
-    if isinstance(arguments, str):
-        value, _ = read_arguments(arguments)
-        arguments = arguments if value is NOT_JSON else value
-    elif arguments is None:
-        arguments = {}
-    return _call(id=call_id, name=mended(name) if isinstance(name, str) else "", arguments=arguments)
+    name = mended(name) if isinstance(name, str) else ""
+    room.take(len(name))
+    return _call(id=call_id, name=name, arguments=plain_arguments(arguments, room))
+
+
+def plain_arguments(given: Any, room: Room) -> Any:
+    """Arguments as they may stand in a conversation: an object of plain JSON, or words."""
+    if isinstance(given, str):
+        room.take(len(given))
+        value, _ = read_arguments(given)
+        return mended(given) if value is NOT_JSON else value
+    if given is None:
+        return {}
+    plain = PlainReader(room.left)
+    try:
+        value = plain.read(given, 0)
+    except (TypeError, ValueError) as fault:
+        return _words.no_json(fault)
+    except BadReplyError:
+        plain.room = -1
+    room.take(room.left - plain.room)
+    return value
 
 
 def message_of(reply: ModelReply) -> Message:
@@ -94,18 +132,4 @@ def read_usage(raw: Any) -> Usage | None:
     cost = _part(raw, "cost")
     return Usage(
         input_tokens=counts[0], output_tokens=counts[1], cached_tokens=counts[2], cost=cost if isinstance(cost, Money) else None
-    )
-
-
-def added(total: Usage, more: Usage) -> Usage:
-    """The sum; costs of two currencies cannot be added, so then the sum has none."""
-    cost = total.cost or more.cost
-    if total.cost is not None and more.cost is not None:
-        same = total.cost.currency == more.cost.currency
-        cost = attrs.evolve(total.cost, value=total.cost.value + more.cost.value) if same else None
-    return Usage(
-        input_tokens=total.input_tokens + more.input_tokens,
-        output_tokens=total.output_tokens + more.output_tokens,
-        cached_tokens=total.cached_tokens + more.cached_tokens,
-        cost=cost,
     )

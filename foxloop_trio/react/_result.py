@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
 
 from ..actions import Money
+from ..actions._valid import text, whole
 from ..guarding import Message, State
 from ..guarding._nouns import NO_USAGE
 from ..ports import Usage
+from ._conversation import read_message, readable
 from ._errors import ReactOptionError
+from ._reply import read_usage
 
 VERSION: Final = 1
+MOST_DEPTH: Final = 32
+"""Levels of what is no JSON that `to_json` looks into; what is deeper is told in words."""
 UNFINISHED: Final = "unfinished"
 """`stopped` of a `partial_result`: the run did not end by itself."""
 
@@ -30,27 +36,24 @@ class AgentRunResult:
     * `usage`: the sum of what the model reported. `stop_detail`: which guard stopped the run, and why; else None.
     """
 
-    stopped: str
-    turns: int
+    stopped: str = attrs.field(validator=text)
+    turns: int = attrs.field(validator=whole)
     messages: list[Message]
     final_summary: str | None = None
     usage: Usage = NO_USAGE
     stop_detail: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON, for `resume_from=`. What is no JSON in arguments or details stands there as its `repr`."""
-        usage: dict[str, Any] = attrs.asdict(self.usage, filter=lambda _, value: value is not None)
-        plain = {
+        """Plain JSON, for `resume_from=`. Of what is no JSON in arguments or details its `repr` stands there."""
+        return {
             "version": VERSION,
             "stopped": self.stopped,
             "turns": self.turns,
-            "messages": [message.to_json() for message in self.messages],
+            "messages": [_json_of(message.to_json()) for message in self.messages],
             "final_summary": self.final_summary,
-            "usage": usage,
-            "stop_detail": self.stop_detail,
+            "usage": attrs.asdict(self.usage, filter=lambda _, value: value is not None),
+            "stop_detail": _json_of(self.stop_detail),
         }
-        found: dict[str, Any] = json.loads(json.dumps(plain, default=repr))
-        return found
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> AgentRunResult:
@@ -58,20 +61,19 @@ class AgentRunResult:
         try:
             if plain["version"] != VERSION:
                 raise ValueError(f"version is {plain['version']!r}; this release reads version {VERSION}")
-            usage = dict(plain["usage"])
-            cost = usage.pop("cost", None)
-            turns = plain["turns"]
-            if type(turns) is not int or turns < 0:
-                raise ValueError(f"turns is {turns!r}, not a whole number")
+            usage = read_usage(plain["usage"])
+            if usage is None:
+                raise ValueError(f"usage is {plain['usage']!r}")
+            cost = plain["usage"].get("cost")
             return cls(
                 stopped=plain["stopped"],
-                turns=turns,
-                messages=[Message.from_json(message) for message in plain["messages"]],
+                turns=plain["turns"],
+                messages=[read_message(message) for message in plain["messages"]],
                 final_summary=plain.get("final_summary"),
-                usage=Usage(**usage, cost=None if cost is None else Money(**cost)),
+                usage=attrs.evolve(usage, cost=None if cost is None else Money(**cost)),
                 stop_detail=plain.get("stop_detail"),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+        except (LookupError, TypeError, ValueError, AttributeError) as fault:
             raise ReactOptionError(f"resume_from is not what AgentRunResult.to_json() gives: {fault!r}"[:500]) from fault
 
 
@@ -94,4 +96,26 @@ class StateHolder:
 
 
 def partial_result(state: State) -> AgentRunResult:
-    return AgentRunResult(stopped=UNFINISHED, turns=state.turn, messages=list(state.messages), usage=state.usage)
+    """What was done so far, whatever hooks have left in the state."""
+    return AgentRunResult(stopped=UNFINISHED, turns=max(0, state.turn), messages=list(readable(state.messages)), usage=state.usage)
+
+
+def _json_of(value: Any) -> Any:
+    """The value as JSON keeps it."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False, default=repr))
+    except (TypeError, ValueError, RecursionError):  # a key that is no text, NaN, a circle, too deep
+        return _told(value, MOST_DEPTH)
+
+
+def _told(value: Any, depth: int) -> Any:
+    if isinstance(value, Mapping) and depth:
+        return {key if isinstance(key, str) else repr(key): _told(inner, depth - 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple) and depth:
+        return [_told(inner, depth - 1) for inner in value]
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    try:
+        return repr(value)
+    except RecursionError:
+        return f"<{type(value).__name__}>"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Sequence
 
 import trio
+from trio.lowlevel import Task, checkpoint_if_cancelled, current_task
 
 from ..guarding import GuardChain, Message, ModelReply, State, Stop
+from ..guarding._nouns import added
 from . import _words
-from ._calls import Calls, deadline_scope
-from ._conversation import Conversation, add, settled
+from ._calls import Calls
+from ._conversation import Conversation, add, listed, settled
 from ._options import Options
-from ._reply import added, read_reply
+from ._reply import read_reply
 from ._tools import ToolSpec
 
 
@@ -28,6 +31,7 @@ class Thinking:
         self._guarded = bool(chain)
         self._others_first = bool(chain) or options.hooks.build_context is not None or options.hooks.on_turn_start is not None
         """Somebody may have been waited for since the turn's own checkpoint."""
+        self._task = current_task()
         self._failures = 0
         self.rested = False
         """The model let other tasks take their turn when it was last asked."""
@@ -42,20 +46,21 @@ class Thinking:
     async def _agreed_request(self) -> ModelReply | None:
         cut = False
         while await self._guards_agree(cut):
-            scope = deadline_scope(self._chain.deadline(self._state))
-            if scope is None:
+            at = self._chain.deadline(self._state)
+            if at == math.inf:
                 return await self._request()
-            with scope:
-                return await self._request()
+            if at > trio.current_time():  # it may have passed while the guards were asked
+                with trio.CancelScope(deadline=at):
+                    return await self._request()
             cut = True  # the guard whose deadline it was says what that means
         return None
 
     async def _guards_agree(self, cut: bool) -> bool:
         calls = self._calls
-        await trio.lowlevel.checkpoint_if_cancelled()
+        await checkpoint_if_cancelled()
         said = await self._chain.before_model(self._state)
         if cut and said.stop is None:
-            said.stop, said.guard = Stop("budget", "the deadline passed while the model was asked"), "deadline"
+            said.stop, said.guard = Stop("budget", "the deadline passed before the model had answered"), "deadline"
         calls.hear(said)
         if said.stop is None:
             return True
@@ -71,18 +76,18 @@ class Thinking:
             self.settle()
         if calls.notes:
             for note in calls.notes:
-                talk.add(Message(role="system", content=note))
+                add(talk, Message(role="system", content=note))
             calls.notes.clear()
         specs: Sequence[ToolSpec] = options.registry.to_specs()
         if calls.last_call:
             specs = [spec for spec in specs if spec.name == options.stop_tool_name]
         if self._others_first:
-            await trio.lowlevel.checkpoint_if_cancelled()
+            await checkpoint_if_cancelled()
         self.asked = True
         try:
-            turns = _turns_taken()
+            turns = _turns_taken(self._task)
             raw = await options.llm.complete(system=options.system, messages=list(talk), tools=specs)
-            self.rested = _turns_taken() != turns
+            self.rested = _turns_taken(self._task) != turns
             reply = read_reply(raw, state.turn, self._used)
         except Exception as fault:
             self.rested = False
@@ -100,14 +105,14 @@ class Thinking:
         """After an edit by the host: the messages as any provider takes them (R20), in the run's own list."""
         talk, state = self._talk, self._state
         if state.messages is not talk:
-            talk.replace(list(state.messages))
+            talk.replace(listed(state.messages))
             state.messages, talk.edited = talk, True
         if talk.edited:
             talk.replace(settled(talk, self._used, state.turn))
 
 
-def _turns_taken() -> int:
-    """How often Trio's scheduler has come back to this task: Trio's own helpers for tests ask it in the same way. Where it cannot
+def _turns_taken(task: Task) -> int:
+    """How often Trio's scheduler has come back to a task: Trio's own helpers for tests ask it in the same way. Where it cannot
     be told, a task looks as if it never waited, which costs a checkpoint more and breaks nothing."""
-    taken: int = getattr(trio.lowlevel.current_task(), "_schedule_points", 0)
+    taken: int = getattr(task, "_schedule_points", 0)
     return taken

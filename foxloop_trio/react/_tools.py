@@ -10,16 +10,19 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 
+from ..errors import BadSchemaError
 from ..guarding._nouns import Record
 from ..tools import Tool
 from ..tools._check import args_check
 from ..tools._schema import accept_schema
-from ._errors import ReactToolError
+from . import _words
+from ._errors import ReactSchemaError, ReactToolError
 
 Handler = Callable[[dict[str, Any], Any], Any]
 """``(args, context)``, sync or async; returns text, a `ToolResult`, or any other JSON."""
@@ -49,7 +52,8 @@ class ReactTool:
     * `read_only`: changes nothing; guards may ask.
     * `scope`, `risk`: tags that policy rules can match.
     * `cost`: ``(args) -> int``, what a call costs, for budget guards.
-    * `check`: ``(args) -> str | None`` in place of our check, for a schema beyond the subset: None when they fit, else why not.
+    * `check`: ``(args) -> str | None`` in place of our check, for a schema beyond the subset: None when they fit, else why not. It
+      is asked about objects only; arguments of which it raises do not fit either.
 
     Validated when it is registered.
     """
@@ -146,14 +150,14 @@ class RunRegistry(ToolRegistry):
         return tools if self._base.has(self.stop_tool_name) else [*tools, self._stop.tool]
 
     def to_specs(self) -> Sequence[ToolSpec]:
-        specs = self._base.to_specs()
-        return specs if self._base.has(self.stop_tool_name) else [*specs, self._stop.spec]
+        base = self._base
+        return [*base._specs] if self.stop_tool_name in base._tools else [*base._specs, self._stop.spec]
 
     def __len__(self) -> int:
         return len(self.list())
 
     def _registered(self, name: str) -> Registered | None:
-        found = self._base._registered(name)
+        found = self._base._tools.get(name)
         return self._stop if found is None and name == self.stop_tool_name else found
 
 
@@ -190,10 +194,29 @@ def _registered(tool: object) -> Registered:
         value = getattr(tool, part)
         if not callable(value) and (part == "handler" or value is not None):
             raise ReactToolError(f"tool {name!r}: {part} must be a function, not {type(value).__name__}")
+        if part != "handler" and inspect.iscoroutinefunction(value):
+            raise ReactToolError(f"tool {name!r}: {part} must be a plain function, not an async one")
     spec = ToolSpec(name=name, description=description, parameters=tool.parameters)
     if tool.check is not None:
-        return Registered(tool, spec, tool.check)
-    rules = accept_schema(tool.parameters, f"{name}.parameters")
+        return Registered(tool, spec, _objects_only(tool.check))
+    try:
+        rules = accept_schema(tool.parameters, f"{name}.parameters")
+    except BadSchemaError as fault:
+        raise ReactSchemaError(str(fault)) from fault
     if rules["type"] != "object":
         raise ReactToolError(f"tool {name!r}: parameters must have the type 'object', since arguments are named")
     return Registered(tool, spec, args_check(rules))
+
+
+def _objects_only(check: ArgsCheck) -> ArgsCheck:
+    """The host's own check, made safe: it sees objects only (R15), and what it raises is said of the arguments."""
+
+    def problem(value: object) -> str | None:
+        if not isinstance(value, dict):
+            return "arguments: must be an object"
+        try:
+            return check(value)
+        except Exception as fault:
+            return _words.raised(fault)
+
+    return problem

@@ -12,6 +12,7 @@ ERROR_LIMIT: Final = 2000
 """Characters of an exception's words (R13)."""
 
 NAMES_SHOWN: Final = 100
+TEXT_SHOWN: Final = 200
 
 ENDED: Final = "Not run: the run had already ended with the stop tool."
 STOPPING: Final = "Not run: the run is being stopped."
@@ -19,6 +20,7 @@ FAILED_BESIDE: Final = "Not run: the run ended before this call began."
 IN_FLIGHT: Final = "The run ended while this call was running. It may have had an effect."
 OUT_OF_TIME: Final = "Out of time: this call was cut. It may have had an effect."
 ONLY_STOP: Final = "Not run: only {stop} can be called now."
+TOO_LATE: Final = "Not run: the time was up before this call began."
 NO_RESULT: Final = "No result of this call is known. It may have had an effect."
 
 
@@ -28,8 +30,15 @@ def unknown_tool(name: object, known: Iterable[str]) -> str:
     return f"There is no tool {str(name)[:80]!r}. The tools are: {', '.join(names[:NAMES_SHOWN])}{more}."
 
 
-def bad_arguments(name: str, problem: str) -> str:
-    return f"The arguments do not fit {name}, so it was not run. {problem}"[:ERROR_LIMIT]
+def bad_arguments(name: str, problem: str, arguments: object = None) -> str:
+    """`arguments`: as the model wrote them; text is what could not be read as an object."""
+    came = f"; what came is {arguments[:TEXT_SHOWN]!r}" if isinstance(arguments, str) else ""
+    return mended(f"The arguments do not fit {name}, so it was not run. {problem}{came}"[:ERROR_LIMIT])
+
+
+def no_json(fault: BaseException) -> str:
+    """Stands in the conversation for arguments that no JSON text can hold."""
+    return f"(no JSON: {fault})"[:ERROR_LIMIT]
 
 
 def too_many(most: int) -> str:

@@ -9,7 +9,7 @@ import attrs
 import pytest
 import trio
 
-from foxloop_trio import Allow, MemoryGateStore, Refuse, Tool, ToolOutput, create_gate
+from foxloop_trio import Allow, Ask, MemoryGateStore, Refuse, Tool, ToolOutput, create_gate
 from foxloop_trio.actions._mint import mint_permit
 from foxloop_trio.errors import PlannerError
 from foxloop_trio.planners import function_planner, scripted_planner
@@ -22,7 +22,7 @@ from foxloop_trio.react import (
     react_tool,
     run_react_loop,
 )
-from foxloop_trio.testing import scripted_llm
+from foxloop_trio.testing import cancel_at_every_checkpoint, scripted_llm
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 DONE = {"calls": [("task_done", {"summary": "s"})]}
@@ -423,3 +423,94 @@ def test_what_is_no_gate_is_refused() -> None:
     gate, _ = create_gate(tools=[Notes().tool])
     with pytest.raises(ValueError, match="on_approval"):
         gate_hook(gate, [Notes().tool], 3)  # type: ignore[arg-type]
+
+
+class Purse(Books):
+    """Books that say of each permit by itself how it was closed, and ask a person about some calls. As the real gate's, a decision
+    that was saved is returned also when a cancel arrived meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.permits: dict[str, str] = {}
+
+    async def _allow(self, action: Any) -> Allow:
+        await trio.lowlevel.checkpoint()
+        permit_id = f"p{len(self.permits)}"
+        self.permits[permit_id] = "open"
+        await trio.lowlevel.cancel_shielded_checkpoint()
+        text = json.dumps(action.to_json(), sort_keys=True)
+        return Allow(grant_id="g1", permit=mint_permit(permit_id=permit_id, grant_id="g1", text=text, digest="0" * 64, ledger=self))
+
+    async def check(self, action: Any, *, store_request: bool = True) -> Any:
+        if action.args["text"] == "ask":
+            return Ask(grant_id="g1", request_id="r1", expires_at=2000.0)
+        return await self._allow(action)
+
+    async def redeem(self, token: str, action: Any) -> Allow:
+        return await self._allow(action)
+
+    async def settle(self, permit_id: str) -> None:
+        await trio.lowlevel.checkpoint()
+        self.permits[permit_id] = "settle"
+
+    async def release(self, permit_id: str) -> None:
+        await trio.lowlevel.checkpoint()
+        self.permits[permit_id] = "release"
+
+
+class GatedSweep:
+    """Three calls, for one of which a person is asked; `closed` has how permits were closed in all the runs."""
+
+    def __init__(self, *, parallel: bool) -> None:
+        self.parallel = parallel
+        self.purse, self.began = Purse(), set[str]()
+        self.closed: set[str] = set()
+
+    async def act(self, args: dict[str, Any], ctx: Any) -> ToolOutput:
+        self.began.add(ctx.permit.id)
+        await trio.lowlevel.checkpoint()
+        return ToolOutput(ok=True, summary="ok")
+
+    async def approve(self, request: Any) -> str:
+        await trio.lowlevel.checkpoint()
+        return "token"
+
+    async def run(self) -> None:
+        self.purse, self.began = Purse(), set()
+        notes = Notes(run=self.act)
+        hooks = react_hooks_from_gate(self.purse, [notes.tool], self.approve, wall_clock=lambda: 1000.0)
+        tool = attrs.evolve(react_tool(notes.tool), parallel_safe=True)
+        row = {"calls": [("save_note", {"text": text}) for text in ("a", "ask", "b")]}
+        result = await run(row, DONE, tools=[tool], hooks=hooks, parallel=self.parallel)
+        assert observations(result)[:3] == ["save_note: ok\nok"] * 3
+
+    def check(self, visit: Any) -> None:
+        assert self.purse.permits == {permit: "settle" if permit in self.began else "release" for permit in self.purse.permits}
+        self.closed |= set(self.purse.permits.values())
+
+    async def sweep(self, **options: Any) -> Any:
+        return await cancel_at_every_checkpoint(self.run, check=self.check, **options)
+
+
+@pytest.mark.parametrize("again_after", [None, 1])
+@pytest.mark.parametrize(("parallel", "least"), [(True, 20), (False, 15)], ids=["row", "one by one"])
+async def test_wherever_a_gated_run_is_cancelled_every_permit_is_closed(
+    parallel: bool, least: int, again_after: int | None
+) -> None:
+    """R18 and section 9, over gate, person and tools: what ran is settled, what did not is given back, and none is left open."""
+    scene = GatedSweep(parallel=parallel)
+    report = await scene.sweep(again_after=again_after)
+    assert report.checkpoints >= least, report
+    assert scene.closed == {"settle", "release"}
+
+
+async def test_a_permit_that_is_left_open_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: what was admitted and is not run is never given back."""
+    from foxloop_trio.react._calls import Calls
+
+    async def nothing(self: Any, ready: Any) -> None:
+        await trio.lowlevel.checkpoint()
+
+    monkeypatch.setattr(Calls, "_drop", nothing)
+    report = await GatedSweep(parallel=True).sweep(strict=False)
+    assert {violation.kind for violation in report.violations} == {"check"}

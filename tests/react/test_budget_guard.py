@@ -14,6 +14,7 @@ from foxloop_trio.loop import Loop
 from foxloop_trio.planners import function_planner
 from foxloop_trio.ports import ChatReply, Usage
 from foxloop_trio.react._budget_guard import BudgetGuard
+from foxloop_trio.react._hooks import Instead
 from foxloop_trio.react._ledger import Ledger
 from foxloop_trio.react._loop import run_react_loop
 from foxloop_trio.react._state import Message, ModelReply, State, ToolCall, ToolResult
@@ -513,3 +514,83 @@ def test_a_result_of_a_call_it_never_saw_changes_nothing() -> None:
     guard._begin(0.0, None)
     guard.after_tool(call(), ToolResult(tool_call_id="c1", content="x"), state)
     assert guard.statistics()["tool_calls"] == 0
+
+
+class Slow:
+    """A guard that takes its time over calls and requests."""
+
+    def __init__(self, **seconds: float) -> None:
+        self.seconds = seconds
+
+    async def before_model(self, state: Any) -> None:
+        await trio.sleep(self.seconds.get("before_model", 0))
+
+    async def before_tool(self, call: Any, state: Any) -> None:
+        await trio.sleep(self.seconds.get("before_tool", 0))
+
+
+@pytest.mark.parametrize("asked", ["guard", "hook", "gate"])
+@pytest.mark.parametrize("parallel", [True, False], ids=["row", "one by one"])
+async def test_a_handler_whose_time_was_up_before_it_began_does_not_begin(asked: str, parallel: bool, autojump_clock: Any) -> None:
+    """R60 for `seconds`: while a guard, the hook or a person decided; leave is given back, and nothing is counted."""
+    ran: list[str] = []
+    dropped: list[str] = []
+
+    async def drop() -> None:
+        dropped.append("x")
+
+    async def decide(call: Any, state: Any) -> Any:
+        await trio.sleep(10 if asked != "guard" else 0)
+        return Instead(run=lambda args, context: ran.append("x"), drop=drop) if asked == "gate" else None
+
+    tool = ReactTool(name="look", handler=lambda args, context: ran.append("x") or "ok", parallel_safe=True)
+    guard = BudgetGuard(seconds=10)
+    result = await run_react_loop(
+        llm=scripted_llm([{"calls": [("look", {}), ("look", {})]}]),
+        tools=[tool],
+        system="",
+        guards=[guard, Slow(before_tool=10 if asked == "guard" else 0)],
+        hooks={"before_tool_call": decide},
+        parallel=parallel,
+    )
+    told = [message.content for message in result.messages if message.role == "tool"]
+    assert ran == []
+    assert told[0] == "Not run: the time was up before this call began."
+    assert told[1] in (told[0], "Not run: the run is being stopped.")
+    assert (result.stopped, result.stop_detail["limit"]) == ("budget", "seconds")
+    assert dropped == (["x"] if asked == "gate" else [])
+    assert guard.statistics()["tool_calls"] == 0
+
+
+async def test_a_model_whose_time_was_up_before_it_was_asked_is_not_asked(autojump_clock: Any) -> None:
+    """R60 for `seconds`: a later guard took the time that was left; that turn has not begun."""
+    llm = scripted_llm([])
+    guards = [BudgetGuard(seconds=10), Slow(before_model=10)]
+    result = await run_react_loop(llm=llm, tools=[], system="", guards=guards)
+    assert (llm.seen, result.stopped, result.turns) == ([], "budget", 0)
+
+
+async def test_a_guard_whose_deadline_breaks_lets_nothing_begin(autojump_clock: Any) -> None:
+    """R31: fail closed, also for a handler that no cancel could cut."""
+
+    class Broken:
+        def deadline(self, state: Any) -> float:
+            raise LookupError
+
+        def before_tool(self, call: Any, state: Any) -> None:
+            raise NotImplementedError
+
+    llm = scripted_llm([])
+    result = await run_react_loop(llm=llm, tools=[], system="", guards=[Broken()])
+    assert (llm.seen, result.stopped) == ([], "budget")
+
+
+async def test_a_budget_reached_in_mid_turn_refuses_the_rest_and_the_turn_is_persisted() -> None:
+    """Section 11, 12: the record of the turn has an answer to every call."""
+    turns: list[Any] = []
+    tool = ReactTool(name="look", handler=lambda args, context: "seen")
+    llm = scripted_llm([{"calls": [("look", {})] * 3}])
+    guards = [BudgetGuard(tool_calls=1)]
+    result = await run_react_loop(llm=llm, tools=[tool], system="", guards=guards, hooks={"persist_turn": turns.append})
+    assert result.stopped == "budget"
+    assert [(one.is_error, one.blocked) for one in turns[0].results] == [(False, False), (True, True), (True, True)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import Any
 
 import pytest
 import trio
 
-from foxloop_trio.react import Ask, Block, Note, ReactTool, Rewrite, Stop, run_react_loop
+from foxloop_trio.react import Ask, Block, BudgetGuard, LoopDetector, Note, PolicyEngine, ReactTool, Rewrite, Stop, run_react_loop
 from foxloop_trio.testing import scripted_llm
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -354,4 +355,19 @@ async def test_a_model_that_is_cut_at_a_deadline_ends_the_run(autojump_clock: tr
     result = await Scene().run(slow, guards=[Deadline()], hooks={"persist_turn": turns.append})
     assert trio.current_time() == 5
     assert (result.stopped, result.turns, len(turns)) == ("budget", 1, 1)
-    assert result.stop_detail == {"guard": "deadline", "detail": "the deadline passed while the model was asked"}
+    assert result.stop_detail == {"guard": "deadline", "detail": "the deadline passed before the model had answered"}
+
+
+async def test_every_guard_of_ours_has_statistics_that_are_plain_json() -> None:
+    """J4: of a run that used all of them; and what each of them decides is the same the second time."""
+    told: list[str] = []
+    for _ in range(2):
+        rules = [{"id": "no-porto", "effect": "deny", "match": {"args": {"city": {"equals": "Porto"}}}}]
+        guards = [LoopDetector(), PolicyEngine(rules), BudgetGuard(turns=9, tool_calls=9, tokens=10**6, cost=9, prices={})]
+        tool = ReactTool(name="weather", parameters=CITY, handler=lambda args, context: "sunny")
+        llm = scripted_llm([call("Lisbon", "Porto"), call("Lisbon"), call("Lisbon"), DONE])
+        await run_react_loop(llm=llm, tools=[tool], system="", guards=guards)
+        told.append(json.dumps([guard.statistics() for guard in guards], allow_nan=False))
+    assert told[0] == told[1]
+    detector, policy, budget = json.loads(told[0])
+    assert (detector["calls"], policy["triggered"], budget["tool_calls"], budget["turns"]) == (5, {"no-porto": 1}, 3, 4)

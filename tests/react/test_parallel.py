@@ -43,7 +43,7 @@ def observations(result: Any) -> list[str]:
 
 
 async def test_calls_in_a_row_run_beside_each_other_and_are_observed_in_order(autojump_clock: trio.testing.MockClock) -> None:
-    """A maximal row of safe ones; another one waits for it, and what follows waits for that."""
+    """R22: a maximal row of safe ones; another one waits for it, and what follows waits for that."""
     scene = Scene()
     heard: list[str] = []
     hooks = {"on_tool_result": lambda result, call, state: heard.append(result.content)}

@@ -225,7 +225,7 @@ async def test_a_call_of_an_unknown_tool_is_told_the_known_names() -> None:
         ({"city": 3}, "city: must be a string"),
         ([], "arguments: must be an object, not an array"),
         ("{broken", "arguments: must be an object, not a string"),
-        (object(), "arguments: must be an object, not a Python object"),
+        (object(), "it has a object in it that JSON cannot keep"),
     ],
     ids=["missing", "wrong type", "a list", "no JSON", "no data"],
 )
