@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import logging
 import time
+import weakref
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ import trio
 
 from .. import prompt
 from ..actions import Action, Allow, ApprovalRequest, Ask, Deny, EffectCell, Permit, ToolContext, ToolOutput, copied
+from ..actions._run import acting_for_run
 from ..canonical import canonical_json
 from ..errors import BadSchemaError, BadToolError, Refuse
 from ..guarding import Block, State, ToolCall, ToolResult
@@ -100,6 +102,25 @@ def react_hooks_from_gate(gate: Gate, tools: Sequence[Tool], on_approval: Approv
     return Hooks(before_tool_call=gate_hook(gate, tools, on_approval, **options))
 
 
+class _RunIds:
+    """An id for each run that a hook serves, by the one `State` that a run has; so that what a grant allows per run is counted so."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._known: dict[int, tuple[weakref.ref[State], str]] = {}
+        self._count = 0
+
+    def of(self, state: State) -> str:
+        known = self._known.get(id(state))
+        if known is not None and known[0]() is state:  # the number of an object that is gone may be another's now
+            return known[1]
+        self._known = {number: entry for number, entry in self._known.items() if entry[0]() is not None}
+        self._count += 1
+        run_id = f"{self._prefix}-{self._count}"
+        self._known[id(state)] = weakref.ref(state), run_id
+        return run_id
+
+
 class _GateHook:
     def __init__(
         self, gate: Gate, tools: Mapping[str, Tool], approve: Approver | None, grace: float, wall_clock: WallClock, nonce: str
@@ -110,6 +131,7 @@ class _GateHook:
         self._grace = grace
         self._wall_clock = wall_clock
         self._nonce = nonce
+        self._run_ids = _RunIds(f"react-{nonce}")
 
     async def __call__(self, call: ToolCall, state: State) -> Block | Instead | None:
         tool = self._tools.get(call.name)
@@ -118,7 +140,7 @@ class _GateHook:
                 return None
             return Block(f"The gate does not know {call.name!r}, so it was not run.")
         goal = next((message.content for message in readable(state.messages) if message.role == "user"), "")
-        ctx = ToolContext(run_id="react", step=state.turn, goal=goal, cancel_grace=self._grace)
+        ctx = ToolContext(run_id=self._run_ids.of(state), step=state.turn, goal=goal, cancel_grace=self._grace)
         try:
             args = await _prepared(tool, copied(call.arguments), ctx)
             domain = await _domain(tool, args, ctx)
@@ -150,7 +172,7 @@ class _GateHook:
 
     async def _decided(self, call: ToolCall, tool: Tool, action: Action, ctx: ToolContext) -> Allow | Deny | str:
         """The gate's answer, a person's included; words when there is no answer to go by."""
-        decision = await self._judged(self._gate.check, action)
+        decision = await self._judged(ctx.run_id, self._gate.check, action)
         if not isinstance(decision, Ask):
             return decision
         if self._approve is None or decision.request_id is None:
@@ -172,11 +194,11 @@ class _GateHook:
             token = await self._approve(request)
         if not isinstance(token, str) or not token:
             return "The person who was asked did not approve this call."
-        decision = await self._judged(self._gate.redeem, token, action)
+        decision = await self._judged(ctx.run_id, self._gate.redeem, token, action)
         return "The gate asked again when the approval was redeemed." if isinstance(decision, Ask) else decision
 
-    async def _judged(self, ask: Callable[..., Awaitable[Any]], *args: Any) -> Allow | Ask | Deny:
-        with trio.fail_after(STEP_SECONDS):
+    async def _judged(self, run_id: str, ask: Callable[..., Awaitable[Any]], *args: Any) -> Allow | Ask | Deny:
+        with acting_for_run(run_id), trio.fail_after(STEP_SECONDS):
             decision = await ask(*args)
         if not isinstance(decision, Allow | Ask | Deny):
             raise TypeError(f"the gate answered {type(decision).__name__}, not Allow, Ask or Deny")

@@ -9,7 +9,7 @@ import attrs
 import pytest
 import trio
 
-from foxloop_trio import Allow, Ask, MemoryGateStore, Refuse, Tool, ToolOutput, create_gate
+from foxloop_trio import Allow, Ask, MemoryGateStore, Money, Refuse, Tool, ToolOutput, create_gate
 from foxloop_trio.actions._mint import mint_permit
 from foxloop_trio.errors import PlannerError
 from foxloop_trio.planners import function_planner, scripted_planner
@@ -220,6 +220,35 @@ async def test_what_the_gate_allows_is_run_with_the_permit_and_its_arguments() -
     assert ctx.permit.action.args == args
     assert (ctx.domain, ctx.permit.alive) == ("notes.local", False)
     assert observations(result) == ["save_note: ok\nSaved.", "The run ends here."]
+
+
+async def test_what_a_grant_allows_per_run_is_counted_for_each_run_that_a_hook_serves() -> None:
+    """`cap_per_run`: one hook serves two runs after each other and two beside each other, and each may spend as much."""
+    paid: list[str] = []
+    price = Money(value=100, currency="EUR")
+
+    async def run_pay(args: dict[str, Any], ctx: Any) -> ToolOutput:
+        await trio.lowlevel.checkpoint()
+        paid.append(ctx.run_id)
+        return ToolOutput(ok=True, summary="Paid.")
+
+    tool = attrs.evolve(Notes().tool, scope="pay", domain="shop.local", run=run_pay, amount=lambda args: price)
+    gate, host = create_gate(tools=[tool], now=lambda: 1000.0)
+    await host.add_grant(scope="pay", domains=["shop.local"], approval="never", cap_per_run=price)
+    hooks = react_hooks_from_gate(gate, [tool])
+
+    async def go(results: list[Any]) -> None:
+        results.append(await run(save("a"), save("b"), DONE, tools=[tool], hooks=hooks))
+
+    results: list[Any] = []
+    await go(results)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(go, results)
+        nursery.start_soon(go, results)
+    assert len(paid) == len(set(paid)) == 3
+    for result in results:
+        assert [note.split("\n")[0] for note in observations(result)][:1] == ["save_note: ok"]
+        assert "cap_per_run" in observations(result)[1]
 
 
 async def test_what_the_gate_denies_is_not_run_and_the_model_is_told() -> None:
