@@ -103,7 +103,7 @@ def react_hooks_from_gate(gate: Gate, tools: Sequence[Tool], on_approval: Approv
 
 
 class _RunIds:
-    """An id for each run that a hook serves, by the one `State` that a run has; so that what a grant allows per run is counted so."""
+    """An id for each run that a hook serves, by the one `State` that it has, so that what a grant allows per run is counted so."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
