@@ -32,10 +32,13 @@ BlockReason = Literal[
     "trail-failed",
     "budget",
     "browser-lost",
+    "guard",
 ]
 BLOCK_REASONS: Final[tuple[BlockReason, ...]] = get_args(BlockReason)
 
-ResultReason = Literal["invalid-args", "unknown-tool", "tool-error", "failed", "gate-deny", "skipped", "timeout", "in-doubt"]
+ResultReason = Literal[
+    "invalid-args", "unknown-tool", "tool-error", "failed", "gate-deny", "skipped", "timeout", "in-doubt", "guarded"
+]
 RESULT_REASONS: Final[tuple[ResultReason, ...]] = get_args(ResultReason)
 
 

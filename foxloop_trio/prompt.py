@@ -30,6 +30,7 @@ __all__ = [
     "NO_WORDS",
     "OLDER_TEXT_REMOVED",
     "SKIPPED_AFTER_END",
+    "SKIPPED_AFTER_GUARD",
     "SKIPPED_OVER_BUDGET",
     "TOOL_RAISED",
     "UNREADABLE",
@@ -39,6 +40,8 @@ __all__ = [
     "denied",
     "fit_history",
     "goal_message",
+    "guard_note",
+    "guarded",
     "new_nonce",
     "opening_marker",
     "planner_prompt",
@@ -282,6 +285,8 @@ SKIPPED_AFTER_END: Final = (
 
 SKIPPED_OVER_BUDGET: Final = "The call was not run: the budget of tool calls is spent."
 
+SKIPPED_AFTER_GUARD: Final = "The call was not run: a guard of this program has ended the run."
+
 
 def skipped_over_limit(limit: int) -> str:
     """`limit`: how many calls of one reply are run."""
@@ -332,6 +337,16 @@ def correction(problem: str) -> str:
 def denied(reason: str, message: str) -> str:
     """`reason` is the gate's deny reason, `message` the gate's own words."""
     return f"The permission gate refused this call ({reason}: {message}). It was not run. Find another way, or finish."
+
+
+def guarded(reason: str) -> str:
+    """A guard of the host's refused the call, or what was left of the reply; `reason` is in its own words."""
+    return f"The call was not run. A guard of this program refused it: {reason}"
+
+
+def guard_note(text: str) -> str:
+    """What a guard of the host's has to say before the next request, in its own words."""
+    return f"A note from the program that runs you: {text}"
 
 
 def timed_out(seconds: float, *, asked: bool = False) -> str:

@@ -28,11 +28,14 @@ SUBMODULES = {
     """,
     "foxloop_trio.planners": "scripted_planner function_planner",
     "foxloop_trio.browser": "launch_firefox browser_tools find_firefox install_firefox",
+    "foxloop_trio.react": """
+        run_react_loop AgentRunResult Hooks ReactTool ToolRegistry Message LoopDetector PolicyEngine BudgetGuard
+    """,
     "foxloop_trio.wire": "Connection METHODS",
     "foxloop_trio.channel": "ChannelSession",
     "foxloop_trio.reports": "list_runs tell_story render_report render_page render_story story_to_json Story",
     "foxloop_trio.webextension": "ADDON_ID addon_path pack_addon",
-    "foxloop_trio.testing": "memory_channel_pair",
+    "foxloop_trio.testing": "memory_channel_pair scripted_llm",
 }
 """Public submodules, and the names that the names page promises of them; they may have more."""
 

@@ -53,7 +53,30 @@ def loop(steps: int, repeat: int, as_json: bool) -> int:
     if as_json:
         print_json(_plain(taken, found, absent, steps, repeat))
     else:
-        _show(Console(highlight=False), taken, found, absent, steps)
+        remark = "The gate allows at once unless the name says that it is the real one."
+        _show(Console(highlight=False), taken, found, absent, steps, remark)
+    return 0
+
+
+@bench.command()
+@click.option("--steps", type=click.IntRange(min=1), default=20, show_default=True, help="Tool calls of one run.")
+@click.option("--repeat", type=click.IntRange(min=1), default=15, show_default=True, help="Samples of each contender.")
+@json_option
+def react(steps: int, repeat: int, as_json: bool) -> int:
+    """CPU time per step of the ReAct facade, without hooks and guards, against a bare Trio loop.
+
+    The contenders take turns. Exit 0 whether the targets are met or not: the table says.
+    """
+    from rich.console import Console
+
+    from ._bench_react import contenders, figures
+
+    taken = with_progress(contenders(steps, steps * LONG), repeat, Console(stderr=True))
+    found = figures(taken, steps, steps * LONG)
+    if as_json:
+        print_json(_plain(taken, found, [], steps, repeat))
+    else:
+        _show(Console(highlight=False), taken, found, [], steps, "No hooks and no guards.")
     return 0
 
 
@@ -90,7 +113,7 @@ def _plain(taken: list[Taken], found: list[Figure], absent: list[str], steps: in
     }
 
 
-def _show(console: Console, taken: list[Taken], found: list[Figure], absent: list[str], steps: int) -> None:
+def _show(console: Console, taken: list[Taken], found: list[Figure], absent: list[str], steps: int, remark: str) -> None:
     from rich.table import Table
 
     from ._bench_measure import ABORT
@@ -121,8 +144,7 @@ def _show(console: Console, taken: list[Taken], found: list[Figure], absent: lis
         console.print(f"Not installed, so not measured: {', '.join(absent)}.", soft_wrap=True)
     known = versions()
     console.print(
-        f"Python {known['python']}, Trio {known['trio']}, runs of {steps} tool calls. "
-        "The gate allows at once unless the name says that it is the real one.",
+        f"Python {known['python']}, Trio {known['trio']}, runs of {steps} tool calls. {remark}",
         soft_wrap=True,
         style="dim",
     )

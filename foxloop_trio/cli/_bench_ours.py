@@ -62,9 +62,14 @@ class AllowedBefore:
         raise NotImplementedError("nothing asks in this benchmark")
 
 
+def runs_of(steps: int) -> int:
+    """How many runs of so many steps make one sample."""
+    return max(1, STEPS_A_SAMPLE // steps)
+
+
 def sample_bare(steps: int) -> float:
     """CPU seconds a step of the loop written by hand."""
-    runs = max(1, STEPS_A_SAMPLE // steps)
+    runs = runs_of(steps)
     check = compile_check()
     ready = replies(steps)
 
@@ -90,7 +95,7 @@ class OurSample:
         return trio.run(self._main, steps)
 
     async def _main(self, steps: int) -> float:
-        runs = max(1, STEPS_A_SAMPLE // steps)
+        runs = runs_of(steps)
         ready = replies(steps)
         notes = Notes(untrusted=PAGE_TEXT if self.page_text else None)
         tool = save_note(notes)

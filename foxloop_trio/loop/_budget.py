@@ -93,7 +93,7 @@ def token_use(reply: object, characters_sent: Callable[[], int]) -> TokenUse:
 
     `characters_sent` is only asked when it is needed.
     """
-    usage = _usage(reply)
+    usage = usage_of(reply)
     if usage is not None and _counts(usage.input_tokens) and _counts(usage.output_tokens):
         return TokenUse(input_tokens=math.ceil(usage.input_tokens), output_tokens=math.ceil(usage.output_tokens), estimated=False)
     sent = characters_sent()
@@ -104,12 +104,13 @@ def token_use(reply: object, characters_sent: Callable[[], int]) -> TokenUse:
 
 def cost_of(reply: object) -> Money | None:
     """What a reply says that it cost; None when it does not say so in `Money`."""
-    usage = _usage(reply)
+    usage = usage_of(reply)
     cost = usage.cost if usage is not None else None
     return cost if isinstance(cost, Money) else None
 
 
-def _usage(reply: object) -> Usage | None:
+def usage_of(reply: object) -> Usage | None:
+    """The usage a reply reports, if it reports one."""
     usage = reply.usage if isinstance(reply, ChatReply) else None
     return usage if isinstance(usage, Usage) else None
 

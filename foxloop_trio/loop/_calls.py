@@ -43,6 +43,8 @@ from ..events import (
     ToolCall,
     ToolResult,
 )
+from ..guarding import ToolCall as GuardedCall
+from ..guarding import ToolResult as GuardedResult
 from ..tools import Tool
 from ._budget import Budget
 from ._denials import Denials
@@ -71,6 +73,7 @@ from ._effects import (
     Turn,
     perform,
 )
+from ._guarded import Guards
 from ._history import History
 from ._redaction import MASK, WITHHELD, Masks, withheld
 from ._repeats import RepeatTracker
@@ -86,6 +89,8 @@ SUMMARY_LIMIT: Final = prompt.LIMITS["summary"]
 
 ANY_ARGUMENTS: Final = ""
 """Stands for all arguments of a tool, where calls are held back; no canonical JSON is empty."""
+REFUSED: Final[frozenset[ResultReason | None]] = frozenset({"gate-deny", "in-doubt", "guarded"})
+"""Reasons of results that guards are shown as blocked: a call that could have run, and was not let."""
 
 PERMIT_WORDS: Final = "the gate's leave for this call lapsed while it was waiting to start"
 EXPIRED_WORDS: Final[Mapping[LimitName, str]] = {
@@ -113,6 +118,7 @@ class Setup:
     denials: Denials | None = None
     first_read: Tool | None = None
     has_settle: bool = False
+    guarded: bool = False
 
 
 @attrs.define
@@ -127,6 +133,8 @@ class Call:
     """The arguments for events and trail: these, or what `redact` made of them, or the raw text when it is not JSON."""
     in_history: bool = True
     """Whether the assistant message holds it, so that the planner must get an answer to it."""
+    remarks: str = ""
+    """What guards that rewrote it want the planner to read in front of its result."""
 
     @property
     def key(self) -> str:
@@ -230,6 +238,9 @@ class Calls:
         # No digest of texts in which something is hidden: with all else in the trail, a short secret could be guessed from it.
         hides = any(tool.redact is not None for tool in setup.tools.values())
         self._history = History(setup.nonce, system=system, goal=goal, observed=setup.recorded and not hides)
+        self.guards: Guards | None = None
+        if setup.guarded:
+            self.guards = Guards(goal=setup.goal, tools=setup.tools, system=system, record=self.masks.record)
 
     # What is said
 
@@ -276,6 +287,13 @@ class Calls:
         if refusal is not None:
             return (yield from self._conclude(call, failed(*refusal)))
         assert tool is not None
+        if self.guards is not None:
+            refused = yield from self._guarded(self.guards, call, tool)
+            if self.guards.stop is not None:
+                yield from self._skip(call, prompt.SKIPPED_AFTER_GUARD)
+                return "end-batch"
+            if refused is not None:
+                return (yield from self._conclude(call, refused))
         return (yield from self._carry_out(call, tool))
 
     def _carry_out(self, call: Call, tool: Tool) -> Steps[CallEnd]:
@@ -339,6 +357,33 @@ class Calls:
         """
         if call.tool is not None and call.tool.scope != "read":
             self._in_doubt[call.planned.name, ANY_ARGUMENTS if masked else call.key] = domain
+
+    def _guarded(self, guards: Guards, call: Call, tool: Tool) -> Steps[Ran | None]:
+        """What the guards make of a call that could go to the gate: its refusal, or None when it goes on, rewritten or not.
+
+        They stand before `prepare` and the gate, so what is judged, shown to a human and run is the call as they left it; none of
+        them can give leave for anything.
+        """
+        said = yield from guards.before_tool(as_guarded(call))
+        if said.call is not None:
+            call.args = said.call.arguments
+            call.shown = call.args if tool.redact is None else (yield from self._redacted(tool, call.args, ""))
+            call.remarks = "\n".join(said.remarks)
+        yield from guards.note_call(self.step, said, call.planned.id, copied(call.shown))
+        if said.block is not None:
+            return failed("guarded", prompt.guarded(said.block))
+        if said.call is None:
+            return None
+        refusal = self._refusal(call)
+        return failed(*refusal) if refusal is not None else None
+
+    def _heard(self, guards: Guards, call: Call, ran: Ran) -> Steps[None]:
+        """The guards learn what came of a call, also of one that never ran."""
+        content = self._history.result_text(call.planned, ran.output)
+        result = GuardedResult(
+            tool_call_id=call.planned.id, content=content, is_error=not ran.output.ok, blocked=ran.reason in REFUSED
+        )
+        yield from guards.after_tool(self.step, as_guarded(call), result)
 
     def _action(self, call: Call, tool: Tool) -> Steps[tuple[Action, Any]]:
         """What is to be judged: the prepared arguments and the host they concern (steps 8 and 9); and the arguments to show."""
@@ -562,6 +607,8 @@ class Calls:
         if self._setup.has_settle:
             self._results.append(_settle_call(call, output))
         yield from self._show(call, ran)
+        if self.guards is not None:
+            yield from self._heard(self.guards, call, ran)
         if counted:
             self._failures = 0 if output.ok else self._failures + 1
             if self._failures >= FAILURE_LIMIT:
@@ -575,6 +622,8 @@ class Calls:
 
     def _show(self, call: Call, ran: Ran, *, told: bool = True) -> Steps[None]:
         """The result as the consumer sees it; and, when `told`, as the planner will read it."""
+        if call.remarks:
+            ran.output = attrs.evolve(ran.output, summary=f"{call.remarks}\n{ran.output.summary}")
         output, planned = ran.output, call.planned
         shown = ""
         if told and call.in_history:
@@ -635,6 +684,11 @@ def _is_hidden(call: Call) -> bool:
     """Whether a call that was read off a trail may have masks in the place of its arguments."""
     raw = call.planned.args
     return (call.tool is not None and call.tool.redact is not None) or MASK in raw or WITHHELD in raw
+
+
+def as_guarded(call: Call) -> GuardedCall:
+    args = call.planned.args if call.args is NOT_JSON else copied(call.args)
+    return GuardedCall(id=call.planned.id, name=call.planned.name, arguments=args)
 
 
 def _with_args(action: Action, args: Any) -> Action:

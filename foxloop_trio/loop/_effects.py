@@ -29,6 +29,7 @@ import attrs
 
 from ..actions import Action, ApprovalRequest, CheckResult, Decision, Effect, Money, Permit, ToolContext, ToolOutput
 from ..events import LimitName, LoopEvent
+from ..guarding import Said
 from ..ports import ChatReply, Message
 from ..tools import Tool
 from ._budget import TokenUse
@@ -36,6 +37,7 @@ from ._budget import TokenUse
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
+GuardMoment = Literal["on_run_start", "before_model", "after_model", "before_tool", "after_tool"]
 PermitEnd = Literal["settle", "release"]
 StopCause = Literal["abort", "cancelled", "left", "error"]
 """abort: `run.abort()`; cancelled: Trio cancelled us from outside; left: the consumer left; error: the consumer, or we, raised."""
@@ -190,6 +192,17 @@ class Retry(EngineEffect[bool]):
     """Whether the host lets the planner try another way after this deny reason."""
 
     reason: str
+
+
+@attrs.define
+class AskGuards(EngineEffect[Said]):
+    """Ask all guards, in their order, at one moment of the run; `args` are what their method of that name takes.
+
+    They own what they are given. What they said is on record as a ``loop.guard`` note before it holds; no note, nothing said.
+    """
+
+    moment: GuardMoment
+    args: tuple[Any, ...]
 
 
 @attrs.define

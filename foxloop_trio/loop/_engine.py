@@ -17,11 +17,13 @@ from typing import Any, Final
 import attrs
 
 from .. import prompt
-from ..actions import Allow, CheckLine, CheckResult, Effect, Money, ToolOutput, unchecked
+from ..actions import Allow, CheckLine, CheckResult, Effect, Money, ToolOutput, copied, unchecked
 from ..events import Aborted, Blocked, Check, Done, InFlight, Plan, PlannedCall, StopEvent, ToolCall
+from ..guarding import ModelReply
+from ..ports import ChatReply
 from ..tools import Tool
-from ._budget import TokenUse, cost_of, token_use
-from ._calls import SUMMARY_LIMIT, Call, Calls, Ended, Setup
+from ._budget import TokenUse, cost_of, token_use, usage_of
+from ._calls import SUMMARY_LIMIT, Call, Calls, Ended, Setup, as_guarded, failed
 from ._effects import (
     NOTHING,
     Answer,
@@ -46,6 +48,7 @@ from ._effects import (
     Unreadable,
     perform,
 )
+from ._guarded import Guards
 from ._repair import compact_json
 from ._reply import BadReplyError, ReadReply, contains_text, read_reply
 
@@ -83,6 +86,9 @@ class Engine(Calls):
         tool: ToolEnd | None = None
         try:
             yield from perform(Note("loop.start", self._setup.start_record))
+            if self.guards is not None:
+                yield from self.guards.start()
+                self._test_guards()
             if self._setup.first_read is not None:
                 yield from self._first_read(self._setup.first_read)
             while True:
@@ -112,13 +118,18 @@ class Engine(Calls):
         """A look before the first request (section 8). Whatever stands in its way skips it; nobody is asked, nothing is counted."""
         planned = PlannedCall(id=FIRST_READ_ID, name=tool.name, args="{}")
         call = Call(planned, {}, tool, {})
+        if self.guards is not None:
+            refused = yield from self._guarded(self.guards, call, tool)
+            self._test_guards()
+            if refused is not None:
+                return
         try:
             action, shown = yield from self._action(call, tool)
         except (StepRaised, LimitReached):
             return
         if self._tool_calls_spent() or (self.past is not None and not self.past.has_first_read):
             return
-        event = ToolCall(step=0, id=planned.id, name=planned.name, args={})
+        event = ToolCall(step=0, id=planned.id, name=planned.name, args=copied(call.shown))
         yield from perform(self._say(event, self._call_record(call, None) if self._setup.recorded else NOTHING))
         decision = yield from self._judged(planned, GateCheck(action, store_request=False), "check", action, shown)
         if not isinstance(decision, Allow):
@@ -133,6 +144,9 @@ class Engine(Calls):
             self._last_check = ran.output.check
             self._history.add_call(planned)
         yield from self._show(call, ran, told=ran.output.ok)
+        if self.guards is not None:
+            yield from self._heard(self.guards, call, ran)
+            self._test_guards()
 
     def _cycle(self) -> Steps[None]:
         """One planner request and all that follows from its reply (section 6)."""
@@ -144,6 +158,12 @@ class Engine(Calls):
         self._test_room()
         if time_is_up is not None:
             raise LimitReached(time_is_up)
+        if self.guards is not None:
+            yield from self.guards.before_model(self.step + 1, self._history.fitted())
+            self._test_guards()
+            for note in self.guards.notes:
+                self._history.add_note(note)
+            self.guards.notes.clear()
         self.step += 1
         sent = self._history.fitted()
         if self._setup.recorded:
@@ -168,6 +188,9 @@ class Engine(Calls):
             reply = read_reply(answer, step=self.step, names=self._names, used=self._ids)
         except BadReplyError as fault:
             yield from self._correct(str(fault), use)
+            if self.guards is not None:
+                yield from self._replied(self.guards, answer, None, [])
+                self._test_guards()
             return
         self._corrections = 0
         calls = [self._call(read) for read in reply.calls]
@@ -183,12 +206,26 @@ class Engine(Calls):
             repairs=reply.repairs,
         )
         yield from perform(self._say(plan, self._spent(use) if self._setup.recorded else NOTHING))
+        if self.guards is not None:
+            yield from self._replied(self.guards, answer, reply.text, calls)
         if calls:
             self._history.add_born_frozen(reply.message)
             yield from self._batch(calls, reply)
         else:
+            self._test_guards()
             self._history.add_text(reply.text or prompt.NO_WORDS)
             yield from self._claim(None, reply.text or "")
+
+    def _replied(self, guards: Guards, answer: object, text: str | None, calls: Sequence[Call]) -> Steps[None]:
+        """The guards hear of the reply, a spoiled one too: it was paid for."""
+        listed = tuple([as_guarded(call) for call in calls])
+        tier = answer.tier if isinstance(answer, ChatReply) else None
+        yield from guards.after_model(ModelReply(text=text, tool_calls=listed, usage=usage_of(answer), model=tier))
+
+    def _test_guards(self) -> None:
+        """Stop here when a guard has said so."""
+        if self.guards is not None and self.guards.stop is not None:
+            self._block(*self.guards.ending())
 
     def _as_shown(self, call: Call) -> PlannedCall:
         """A call for the `plan` event: its raw text, or what may be shown of its arguments once something is hidden."""
@@ -268,9 +305,14 @@ class Engine(Calls):
         """The calls of one reply, one after another (7.5)."""
         ran = 0
         ended = over_budget = False
+        guards = self.guards
         for index, call in enumerate(calls):
             call.in_history = index < reply.kept
-            if over_budget:
+            if guards is not None and guards.stop is not None:
+                yield from self._skip(call, prompt.SKIPPED_AFTER_GUARD)
+            elif guards is not None and guards.refusal is not None and not (ended or over_budget):
+                yield from self._refuse(guards, call, guards.refusal)
+            elif over_budget:
                 yield from self._skip(call, prompt.SKIPPED_OVER_BUDGET)
             elif ended:
                 yield from self._skip(call, prompt.SKIPPED_AFTER_END)
@@ -285,9 +327,17 @@ class Engine(Calls):
                 end = yield from self._examine(call)
                 ended = end == "end-batch"
                 over_budget = end == "over-budget"
+        self._test_guards()
         if over_budget and self._tool_calls_spent():  # not so when a larger budget was given since
             words = f"tool_calls: used {self.tool_runs} of {self._setup.budget.tool_calls}"
             self._block("budget", words, limit="tool_calls")
+
+    def _refuse(self, guards: Guards, call: Call, why: str) -> Steps[None]:
+        """A call that a guard refused with the rest of its reply: answered and shown, and counted nowhere, like one skipped."""
+        self._all_ran = False
+        ran = failed("guarded", prompt.guarded(why))
+        yield from self._show(call, ran)
+        yield from self._heard(guards, call, ran)
 
     # Completion claims
 
@@ -365,7 +415,8 @@ class Engine(Calls):
             "seconds": "the run's work time is used up",
             "planner_seconds": "one request took longer than that",
         }.get(limit.which, "this limit was reached")
-        return Blocked(step=self.step, reason="budget", message=f"{limit.which}: {what} ({seconds} s)", limit=limit.which)
+        words = f" ({seconds} s)" if seconds is not None else ""  # none of our own: it was a guard's
+        return Blocked(step=self.step, reason="budget", message=f"{limit.which}: {what}{words}", limit=limit.which)
 
 
 def _effect_of(output: ToolOutput | None) -> Effect:

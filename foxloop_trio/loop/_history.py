@@ -84,6 +84,10 @@ class History:
         self.add_born_frozen(FrozenDict(role="assistant", content=prompt.UNREADABLE))
         self.add_born_frozen(FrozenDict(role="user", content=prompt.correction(problem)))
 
+    def add_note(self, text: str) -> None:
+        """What a guard of the host's has to say, as a user message: many servers take a system message at the beginning only."""
+        self.add_born_frozen(FrozenDict(role="user", content=mended(prompt.guard_note(text))))
+
     def fitted(self) -> list[Message]:
         """What to send now: everything, with the oldest page texts left out while the whole is over the limit.
 

@@ -17,6 +17,7 @@ from .._version import __version__
 from ..actions import MAX_SAFE_INTEGER
 from ..errors import BadOptionsError, BusyError, UsageError
 from ..events import LoopEvent, Outcome
+from ..guarding import GuardChain
 from ..ports import Approver, Environment, Gate, Ids, Planner, TrailSink, WallClock
 from ..tools import Tool, define_tools
 from ._budget import Budget, recordable
@@ -57,6 +58,9 @@ class Loop:
     * `budget`: see `Budget`.
     * `check`: sync or async ``(CheckInput) -> CheckResult``: is the goal reached? Without it
       the verdict of the newest tool result counts.
+    * `guards`: objects that may refuse, rewrite or stop what the planner wants, asked in this order before the gate; see the
+      reference of guards. One instance serves one run at a time: opening a run on one that is in use raises a BusyError that is a
+      RuntimeError too.
     * `cancel_grace`: seconds that a cancelled tool may take to find out its true effect.
     * `trail_timeout`: seconds that the trail's queue and lock may take before the run stops with ``trail-failed``.
     * `ids`, `wall_clock`: randomness ``(nbytes, purpose) -> bytes`` and wall time in seconds; give your own to fix them in a test.
@@ -86,7 +90,6 @@ class Loop:
         ids: Ids | None = None,
         wall_clock: WallClock | None = None,
     ) -> None:
-        _refuse_later(guards=guards or None)
         _require_method("planner", planner, "chat")
         _require_method("gate", gate, "check")
         _require_method("gate", gate, "redeem")
@@ -100,6 +103,10 @@ class Loop:
         self._tools = define_tools(tools)
         self._first_read = _first_read(first_read, self._tools)
         self._denials = denials
+        if not isinstance(guards, Iterable):
+            raise BadOptionsError(f"guards must be a list of guards, not {type(guards).__name__}")
+        self._guards = tuple(guards)
+        self._guard_names = GuardChain(self._guards).names  # refuses what is no guard
         self._max_steps = _whole("max_steps", max_steps)
         self._max_calls_per_turn = _whole("max_calls_per_turn", max_calls_per_turn)
         budget = budget if budget is not None else Budget()
@@ -136,7 +143,15 @@ class Loop:
         return self._run(self._engine(goal, self._id(RUN_ID_BYTES, "run"), prompt.new_nonce(self._ids)))
 
     def _run(self, engine: Engine, **more: Any) -> LoopRun:
-        return LoopRun(run_id=engine.run_id, engine=engine, ports=self._ports, acquire=self._acquire, release=self._release, **more)
+        return LoopRun(
+            run_id=engine.run_id,
+            engine=engine,
+            ports=self._ports,
+            acquire=self._acquire,
+            release=self._release,
+            guards=GuardChain(self._guards) if self._guards else None,
+            **more,
+        )
 
     def _engine(self, goal: str, run_id: str, nonce: str, *, recorded: bool = False) -> Engine:
         recorded = recorded or self._ports.trail is not None
@@ -156,6 +171,7 @@ class Loop:
             denials=self._denials,
             first_read=self._first_read,
             has_settle=self._ports.settle is not None,
+            guarded=bool(self._guards),
         )
         return Engine(setup)
 
@@ -232,6 +248,8 @@ class Loop:
             "first_read": self._first_read.name if self._first_read is not None else None,
             "denials": self._denials.limit if self._denials is not None else None,
         }
+        if self._guards:
+            options["guards"] = list(self._guard_names)
         # What a tool hides may stand in the goal as well, and is not known before the first call: such a goal is not written down.
         hides = any(tool.redact is not None for tool in self._tools.values())
         return {
@@ -255,12 +273,6 @@ def _environments(tools: dict[str, Tool]) -> tuple[Environment, ...]:
         id(tool.environment): tool.environment for tool in tools.values() if tool.environment is not None
     }
     return tuple(found.values())
-
-
-def _refuse_later(**options: object) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise NotImplementedError(f"Loop({name}=…) is not available yet; leave it at its default")
 
 
 def _require_method(option: str, value: object, method: str) -> None:

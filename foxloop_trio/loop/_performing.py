@@ -23,12 +23,14 @@ import trio
 from ..actions import Allow, Ask, CheckResult, Deny, Effect, Permit, ToolOutput, copied
 from ..actions._run import acting_for_run
 from ..canonical import canonical_json
+from ..guarding import GuardChain, Said
 from ..ports import Approver, ChatReply, Environment, Gate, Planner, TrailSink, WallClock
 from ._budget import Budget
 from ._effects import (
     OK,
     YES,
     Answer,
+    AskGuards,
     AskHuman,
     AskPlanner,
     CheckInput,
@@ -88,8 +90,9 @@ class Ports:
 class Performer:
     """Performs the effects of one run."""
 
-    def __init__(self, ports: Ports, engine: Engine, waits: Waits, recorder: Recorder) -> None:
+    def __init__(self, ports: Ports, engine: Engine, waits: Waits, recorder: Recorder, guards: GuardChain | None = None) -> None:
         self._ports = ports
+        self._guards = guards
         self._engine = engine
         self._run_id = engine.run_id
         self._waits = waits
@@ -105,6 +108,7 @@ class Performer:
         self.handlers: dict[type[EngineEffect[Any]], Callable[[Any], Awaitable[Answer]]] = {
             Turn: self._turn,
             AskPlanner: self._ask_planner,
+            AskGuards: self._ask_guards,
             Redact: self._redact,
             Prepare: self._prepare,
             Domain: self._domain,
@@ -189,17 +193,49 @@ class Performer:
             cut = await self._while_paused()
             if cut is not None:
                 return cut
+        limit: WaitLimit = "planner_seconds"
+        seconds = self._planner_seconds
+        if self._guards is not None:
+            limit, seconds = self._guarded(self._guards, limit, seconds)
         if effect.settle is None:
-            waited = await self._waits.wait("planner", "planner_seconds", self._planner_seconds, self._chat, effect.messages)
+            waited = await self._waits.wait("planner", limit, seconds, self._chat, effect.messages)
             if type(waited.value) is not ChatReply:
                 waited.value = _exact(waited.value, ChatReply)
             return _answer(waited)
         race = Race(self._ports, self._waits, effect)
-        waited = await self._waits.wait("planner", "planner_seconds", self._planner_seconds, race.run)
+        waited = await self._waits.wait("planner", limit, seconds, race.run)
         if race.settle_fault is not None:
             error = self._engine.masks.text(raised(race.settle_fault).message)
             await self._recorder.record(Note("loop.settle-error", {"step": self._engine.step, "error": error}, essential=False))
         return _answer(waited)
+
+    # The guards
+
+    async def _ask_guards(self, effect: AskGuards) -> Answer:
+        """All of them in turn, in one wait of at most 30 s; one that fails is on record, and closed as the chain says."""
+        assert self._guards is not None
+        moment = effect.moment
+        if not self._guards.listens(moment):
+            return Ok(Said())
+        ask = self._guards.start if moment == "on_run_start" else getattr(self._guards, moment)
+        waited = await self._wait_step(f"guards {moment}", ask, *effect.args)
+        if waited.fault is not None and waited.cut is None:
+            await self._note_guard(moment, "guards", waited.fault)
+        elif waited.value is not None:
+            for name, fault in waited.value.faults:
+                await self._note_guard(moment, name, fault)
+        return _answer(waited)
+
+    async def _note_guard(self, moment: str, name: str, fault: Exception) -> None:
+        error = self._engine.masks.text(raised(fault).message)
+        data = {"step": self._engine.step, "moment": moment, "guard": name, "error": error}
+        await self._recorder.record(Note("loop.guard-error", data, essential=False))
+
+    def _guarded(self, guards: GuardChain, limit: WaitLimit, seconds: float) -> tuple[WaitLimit, float]:
+        """The limit of a planner's or a tool's wait; or a guard's deadline, when that is nearer."""
+        assert self._engine.guards is not None
+        left = guards.deadline(self._engine.guards.state) - trio.current_time()
+        return ("seconds", max(0.0, left)) if left < seconds else (limit, seconds)
 
     # The tool's own functions
 
@@ -341,6 +377,8 @@ class Performer:
         seconds = self._tool_seconds
         if tool.human:
             limit, seconds = "approval_seconds", self._approval_seconds
+        if self._guards is not None:
+            limit, seconds = self._guarded(self._guards, limit, seconds)
         self._tool_began, self._end = False, None
         waited = await self._waits.wait(f"tool {tool.name}", limit, seconds, self._begin, effect, human=tool.human)
         output, fault = waited.value, waited.fault

@@ -16,12 +16,14 @@ import attrs
 
 from ..actions import Action, Allow, Ask, CheckLine, CheckResult, Deny, Effect, Money, ToolOutput, closed_permit
 from ..events import event_to_json
+from ..guarding import Said
 from ..ports import ChatReply, Usage
 from ._budget import TokenUse
 from ._effects import (
     OK,
     YES,
     Answer,
+    AskGuards,
     AskHuman,
     AskPlanner,
     ClosePermit,
@@ -49,7 +51,8 @@ from ._effects import (
     Unreadable,
 )
 from ._engine import FIRST_READ_ID
-from ._recorded import REDACTED, STOPS, Recorded, RecordedRun, effect_of, mapping_of, record_of, unfit
+from ._guarded import Guards, said_from_json
+from ._recorded import REDACTED, STOPS, Recorded, RecordedRun, effect_of, is_guard_note, mapping_of, record_of, unfit
 from ._redaction import MASK, WITHHELD
 
 UNCOMPARED: Final = frozenset(
@@ -113,8 +116,10 @@ class Exhausted(Exception):
 class Recall:
     """The entries of one run and of the runs that it resumes, and how far the engine has come in them."""
 
-    def __init__(self, recorded: RecordedRun, *, going_on: bool) -> None:
-        """`going_on`: the engine goes on after the entries, with options that may give more room, and from a call that is open."""
+    def __init__(self, recorded: RecordedRun, *, going_on: bool, guards: Guards | None = None) -> None:
+        """`going_on`: the engine goes on after the entries, with options that may give more room, and from a call that is open.
+        `guards` are the engine's."""
+        self._guards = guards
         self.entries: Sequence[Recorded] = recorded.entries
         self._going_on = going_on
         self._masked = recorded.masked
@@ -145,7 +150,8 @@ class Recall:
     @property
     def has_first_read(self) -> bool:
         """Whether the first read was tried, as far as the entries go."""
-        return len(self.entries) < 2 or self.entries[1].kind == "loop.tool-call"
+        first = next((entry for entry in self.entries[1:] if entry.kind != "loop.guard"), None)
+        return first is None or first.kind == "loop.tool-call"
 
     def answer(self, effect: EngineEffect[Any]) -> Answer:
         """What this effect was answered with.
@@ -153,6 +159,8 @@ class Recall:
         Raises Differs or Exhausted, and UsageError for an entry that cannot be read.
         """
         entry = self._after(0)
+        if entry is not None and self._began_anew(effect, entry):
+            entry = self._after(0)
         if entry is None:
             raise Exhausted(effect)
         try:
@@ -178,6 +186,22 @@ class Recall:
         stop = self._stopped(effect, noted, end) if end is not None else None
         return stop if stop is not None else self._value(effect, entry, end)
 
+    def _began_anew(self, effect: EngineEffect[Any], entry: Recorded) -> bool:
+        """Take up what the guards said when a run went on from here: it holds from here on."""
+        at_start = (isinstance(effect, AskGuards) and effect.moment == "on_run_start") or (
+            isinstance(effect, Note) and effect.data.get("moment") == "on_run_start"
+        )
+        if self._at == 0 or at_start or not is_guard_note(entry, "on_run_start"):
+            return False
+        if self._guards is None:
+            raise Differs(entry, "kind", entry.kind, None)
+        try:
+            self._guards.take_up(said_from_json(entry.data))
+        except (KeyError, TypeError, AttributeError, ValueError) as fault:
+            raise unfit(entry, f"{type(fault).__name__}: {fault}") from fault
+        self._at += 1
+        return True
+
     # What was said
 
     def _emitted(self, effect: Emit, entry: Recorded) -> Answer:
@@ -187,6 +211,8 @@ class Recall:
             return TrailFailed(str(entry.data.get("message")))
         self._compare(entry, kind, {**plain, "record": dict(effect.record)})
         later = self._after(0)
+        if later is not None and self._began_anew(effect, later):
+            later = self._after(0)
         if kind == "loop.tool-call":
             self._call = str(plain["id"])
             gap = self._gap(later) if later is not None else None
@@ -289,7 +315,7 @@ class Recall:
     def _timed_out(self, result: Recorded, tool: ToolEnd | None) -> ToolEnd:
         tool = tool or ToolEnd(effect=_effect(result))
         if self._at < self._lenient:
-            tool.words = str(result.data["summary"])  # the limit was another one
+            tool.words = self._summary(result)  # the limit was another one
         return tool
 
     def _value(self, effect: EngineEffect[Any], entry: Recorded, end: Recorded | None) -> Answer:
@@ -305,12 +331,14 @@ class Recall:
                 again = end is not None and end.kind == "loop.decision" and end.data["via"] == "check"
                 lapsed = blocked == "gate-deny" and message.startswith("expired: ")
                 # Leave for the first read that had lapsed: the run goes on without it.
-                gone = end is not None and end.kind == "loop.observation" and entry.kind == "loop.effect"
+                gone = end is not None and end.kind in ("loop.observation", "loop.guard") and entry.kind == "loop.effect"
                 return Ok(False) if kind == "tool" and (again or lapsed or gone) else YES
             case AskPlanner():
                 if blocked == "model-error":
                     return Raised(message, "PlannerError")
                 return self._reply(entry)
+            case AskGuards():
+                return Ok(_said(effect, entry))
             case Redact(args=args):
                 return Ok(args)  # they are in the trail as they may be shown
             case Prepare() | Domain():
@@ -372,9 +400,9 @@ class Recall:
         result = entry.kind == "loop.tool-result" and entry.data.get("id") == call
         if result and entry.data.get("reason") == "invalid-args":
             if isinstance(effect, Domain) and effect.tool.prepare is not None and entry.data.get("detail") is None:
-                return Raised(str(entry.data["summary"]), "Refuse", refused=True)
+                return Raised(self._summary(entry), "Refuse", refused=True)
             detail = entry.data.get("detail")
-            return Raised(str(detail if detail is not None else entry.data["summary"]), "Exception", refused=detail is None)
+            return Raised(str(detail) if detail is not None else self._summary(entry), "Exception", refused=detail is None)
         for later in self.entries[self._at :]:
             if later.kind == "loop.observation":
                 break
@@ -426,14 +454,14 @@ class Recall:
             return Limit("approval_seconds" if effect.tool.human else "tool_seconds", self._timed_out(entry, None))
         if data.get("reason") == "tool-error":
             detail = data.get("detail")
-            words = str(detail if detail is not None else data["summary"])
+            words = str(detail) if detail is not None else self._summary(entry)
             return Raised(words, "Exception", refused=detail is None, tool=ToolEnd(effect=known))
         if not isinstance(data["ok"], bool) or not isinstance(data["summary"], str):
             raise TypeError("ok or summary is none")
         check = record.get("check")
         output = ToolOutput(
             ok=data["ok"],
-            summary=data["summary"],
+            summary=self._summary(entry),
             data=data.get("data"),
             check=_verdict(check) if check is not None else None,
             stop_batch=bool(record.get("stop_batch")),
@@ -442,6 +470,17 @@ class Recall:
         if not isinstance(shown, str) or not isinstance(seen, str | None):
             raise TypeError("record.shown or record.seen is no text")
         return Ok(ToolEnd(output=output, effect=known, shown=shown, seen=seen))
+
+    def _summary(self, result: Recorded) -> str:
+        """A result's summary, without the remarks of guards that stand in front of it."""
+        summary = str(result.data["summary"])
+        for entry in reversed(self.entries[: self._at]):
+            if entry.kind == "loop.tool-call":
+                break
+            if is_guard_note(entry, "before_tool", self._call):
+                remarks = mapping_of(entry, entry.data["said"], "said").get("remarks", ())
+                return summary.removeprefix("\n".join((*remarks, "")))
+        return summary
 
     # For calls whose arguments are masked
 
@@ -474,6 +513,14 @@ def _is_trail_failed(entry: Recorded) -> bool:
     return entry.kind == "loop.blocked" and entry.data.get("reason") == "trail-failed"
 
 
+def _said(effect: AskGuards, entry: Recorded) -> Said:
+    """What the guards said, which their note tells: it comes next. Where they said nothing there is none."""
+    call = effect.args[0] if effect.moment in ("before_tool", "after_tool") else None
+    if not is_guard_note(entry, effect.moment, call.id if call is not None else None):
+        return Said()
+    return said_from_json(entry.data, call if effect.moment == "before_tool" else None)
+
+
 def _on_the_way_to_a_lost_record(effect: EngineEffect[Any]) -> Answer:
     """Anything that leads to the next record, which is the one that was lost."""
     match effect:
@@ -485,6 +532,8 @@ def _on_the_way_to_a_lost_record(effect: EngineEffect[Any]) -> Answer:
             return Ok("unknown")
         case Describe():
             return Ok("")
+        case AskGuards():
+            return Ok(Said())
         case _:
             return Raised("what it gave could not be put on record", "TrailError")
 

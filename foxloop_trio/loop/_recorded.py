@@ -18,7 +18,7 @@ from ._engine import FIRST_READ_ID
 from ._redaction import WITHHELD
 
 STOPS: Final = frozenset({"loop.done", "loop.blocked", "loop.aborted"})
-ASIDE: Final = frozenset({"loop.late-tool", "loop.settle-error", "loop.permit-error"})
+ASIDE: Final = frozenset({"loop.late-tool", "loop.settle-error", "loop.permit-error", "loop.guard-error"})
 """Notes of the driver; the engine knows nothing of them."""
 REDACTED: Final = f"{WITHHELD}redacted in the trail]"
 
@@ -86,12 +86,21 @@ class RecordedRun:
         entries = self.entries[:-1] if self.stop is not None else self.entries
         at = _open_call(entries)
         if at is None:
-            return attrs.evolve(self, entries=entries, left=())
+            return self._before_open_request(entries)
         left = (*entries[at + 1 :], *self.entries[len(entries) :])
         if at < self.earlier:
             left = (*self.left, *left)  # nothing was made of it in this run either
         keep = at if entries[at].data.get("id") == FIRST_READ_ID else at + 1
         return attrs.evolve(self, entries=entries[:keep], earlier=min(self.earlier, keep), left=left)
+
+    def _before_open_request(self, entries: tuple[Recorded, ...]) -> RecordedRun:
+        """Without a request that got no reply, when the run had guards: they are asked again before it is made again."""
+        if record_or_empty(self.start.data.get("options")).get("guards"):
+            keep = len(entries) - (entries[-1].kind == "loop.observation")
+            while is_guard_note(entries[keep - 1], "before_model"):
+                keep -= 1
+            entries = entries[:keep]
+        return attrs.evolve(self, entries=entries, earlier=min(self.earlier, len(entries)), left=())
 
     def in_doubt(self) -> Interrupted:
         """What is known of the call that got no result (of an open end)."""
@@ -122,8 +131,16 @@ def _open_call(entries: Sequence[Recorded]) -> int | None:
 
 
 def record_of(entry: Recorded) -> Mapping[str, Any]:
-    record = entry.data.get("record")
-    return record if isinstance(record, Mapping) else {}
+    return record_or_empty(entry.data.get("record"))
+
+
+def record_or_empty(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def is_guard_note(entry: Recorded, moment: str, call: str | None = None) -> bool:
+    """Whether this is what the guards said at that moment, of that call."""
+    return entry.kind == "loop.guard" and entry.data.get("moment") == moment and entry.data.get("id") == call
 
 
 def mapping_of(entry: Recorded, value: Any, field: str) -> Mapping[str, Any]:

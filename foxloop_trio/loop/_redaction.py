@@ -58,7 +58,7 @@ FREE_TEXT: Final[Mapping[type, tuple[str, ...]]] = {
 """The fields that can repeat a hidden value. Reasons, request ids and hosts are ours or were judged, and stay."""
 
 RECORD_TEXT: Final = frozenset(
-    {"id", "name", "shown", "summary", "check", "effect", "allowed", "message", "late", "error", "done", "detail"}
+    {"id", "name", "shown", "summary", "check", "effect", "allowed", "message", "late", "error", "done", "detail", "said"}
 )
 """Keys of records whose values can repeat one; the others are numbers, our ids and digests, which a mask would spoil."""
 

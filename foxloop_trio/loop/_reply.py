@@ -183,8 +183,8 @@ def _read_call(
     else:
         name, raw = "", None
         repairs.append(f"{index}:call-shape")
-    if type(call_id) is not str or call_id in used or call_id == "first_read" or _usable_id(call_id) is None:
-        call_id = _new_id(step, index, used)
+    if type(call_id) is not str or call_id in used or call_id == "first_read" or usable_id(call_id) is None:
+        call_id = new_id(step, index, used)
         repairs.append(f"{index}:id")
     used.add(call_id)
     known = type(name) is str and name in names
@@ -218,12 +218,12 @@ def _read_call(
 
 _planned = unchecked(PlannedCall)
 
-_usable_id: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}").fullmatch
+usable_id: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}").fullmatch
 _usable_name: Final = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
 """What the strictest servers take as the name of a function."""
 
 
-def _new_id(step: int, index: int, used: set[str]) -> str:
+def new_id(step: int, index: int, used: set[str]) -> str:
     """Our id for a call whose own cannot be used. A later call that came with the same one is the later one, and gets another."""
     first = call_id = f"call_{step}_{index}"
     count = 1
@@ -257,7 +257,7 @@ def _read_other(raw: Any, index: int, room: int) -> tuple[str, Any, tuple[str, .
     """Arguments that did not come as text: the text they stand for, their value, and the repairs."""
     if raw is None:
         return "", {}, ("null-arguments",)
-    plain = _Plain(room)
+    plain = PlainReader(room)
     try:
         value = plain.read(raw, 0)
         text = compact_json(value)
@@ -267,21 +267,21 @@ def _read_other(raw: Any, index: int, room: int) -> tuple[str, Any, tuple[str, .
     return text, value, repairs
 
 
-class _Plain:
+class PlainReader:
     """Takes a copy of JSON that came as Python values; what JSON cannot say is an error, and is never converted."""
 
     def __init__(self, room: int) -> None:
-        self._room = room
+        self.room = room
         self.mended = False
 
     def read(self, value: Any, depth: int) -> Any:
-        self._room -= 1
-        if self._room < 0:
+        self.room -= 1
+        if self.room < 0:
             raise _too_large()
         if value is None or type(value) is bool or (type(value) is int and abs(value) <= MAX_SAFE_INTEGER):
             return value
         if isinstance(value, str):
-            self._room -= len(value)
+            self.room -= len(value)
             text = mended(value := str.__str__(value))
             self.mended = self.mended or text is not value
             return text

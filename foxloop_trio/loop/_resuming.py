@@ -7,8 +7,9 @@ from typing import Any
 
 from ..errors import UsageError
 from ..events import STOP_EVENTS
-from ._effects import Answer, Emit, EngineEffect, Interrupted, Note, Ok, Turn
+from ._effects import Answer, AskGuards, Emit, EngineEffect, Interrupted, Note, Ok, Turn
 from ._engine import Engine
+from ._guarded import Guards
 from ._recall import Difference, Differs, Exhausted, Recall, Replayed
 from ._recorded import RecordedRun, unfit
 from ._redaction import WITHHELD
@@ -16,7 +17,7 @@ from ._redaction import WITHHELD
 
 def replay(engine: Engine, recorded: RecordedRun, versions: Mapping[str, Any]) -> Replayed | Difference:
     """Drive a fresh engine with all that was recorded, and say where it first goes another way."""
-    recall = Recall(recorded, going_on=False)
+    recall = Recall(recorded, going_on=False, guards=engine.guards)
     try:
         _drive(engine, engine.run(), recall, masked=recorded.masked)
     except Exhausted:
@@ -37,7 +38,7 @@ def resumed(engine: Engine, recorded: RecordedRun, start: Mapping[str, Any]) -> 
     steps = engine.run()
     before = recorded.open_end()
     try:
-        _drive(engine, steps, Recall(before, going_on=True), masked=recorded.masked)
+        _drive(engine, steps, Recall(before, going_on=True, guards=engine.guards), masked=recorded.masked)
     except Exhausted as end:
         waiting = end.effect
         at_stop = isinstance(waiting, Emit) and type(waiting.event) in STOP_EVENTS
@@ -48,13 +49,21 @@ def resumed(engine: Engine, recorded: RecordedRun, start: Mapping[str, Any]) -> 
         raise UsageError(f"run {recorded.run} cannot be resumed: {words}") from None
     else:
         raise UsageError(_same_end(recorded))
-    return _go_on(steps, waiting, Note("loop.start", start), before.in_doubt() if before.has_open_call else None)
+    gap = before.in_doubt() if before.has_open_call else None
+    return _go_on(steps, waiting, Note("loop.start", start), engine.guards, gap)
 
 
 def _go_on(
-    steps: Generator[EngineEffect[Any], Answer, None], waiting: EngineEffect[Any], start: Note, gap: Interrupted | None
+    steps: Generator[EngineEffect[Any], Answer, None],
+    waiting: EngineEffect[Any],
+    start: Note,
+    guards: Guards | None,
+    gap: Interrupted | None,
 ) -> Generator[EngineEffect[Any], Answer, None]:
     answer = yield start
+    asked = isinstance(waiting, AskGuards) and waiting.moment == "on_run_start"
+    if isinstance(answer, Ok) and guards is not None and not asked:
+        answer = yield from guards.begin_anew()
     if isinstance(answer, Ok):
         answer = gap if gap is not None else (yield waiting)
     while True:

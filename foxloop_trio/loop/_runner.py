@@ -17,6 +17,7 @@ import trio
 from ..actions import Money
 from ..errors import BusyError
 from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
+from ..guarding import GuardChain
 from ._effects import OK, Answer, Emit, EngineEffect, Limit, Steps, Stop, StopCause
 from ._engine import Engine
 from ._performing import Performer, Ports
@@ -59,6 +60,7 @@ class LoopRun:
         release: Callable[[], None],
         steps: Steps[None] | None = None,
         carried: tuple[float, float] = (0.0, 0.0),
+        guards: GuardChain | None = None,
     ) -> None:
         """`steps` are the engine's effects when they do not begin at the beginning; `carried` the seconds of work and of people
         that were spent before."""
@@ -66,11 +68,12 @@ class LoopRun:
         self._engine = engine
         self._acquire = acquire
         self._release = release
+        self._guards = guards
         self._generator = engine.run() if steps is None else steps
         self._carried = carried
         self._waits = Waits(ports.budget.work_seconds)
         self._recorder = Recorder(ports.trail, run_id=run_id, timeout=ports.trail_timeout, times=self._times)
-        self._performer = Performer(ports, engine, self._waits, self._recorder)
+        self._performer = Performer(ports, engine, self._waits, self._recorder, guards)
         self._trail_timeout = ports.trail_timeout
         self._state: Literal["new", "open", "ended", "left"] = "new"
         self._outcome: Outcome | None = None
@@ -139,6 +142,12 @@ class LoopRun:
         if self._state != "new":
             raise BusyError("this run was opened already; call loop.run(goal) again for another run")
         self._acquire()
+        if self._guards is not None:
+            try:
+                self._guards.take()
+            except BaseException:
+                self._release()
+                raise
         self._state = "open"
         work, human = self._carried
         self._waits.started_at = trio.current_time() - work - human
@@ -229,6 +238,8 @@ class LoopRun:
             self._state = "ended"
             self._ended_at = trio.current_time()
             self._release()
+            if self._guards is not None and self._engine.guards is not None:
+                self._guards.close(self._engine.guards.state)
 
     def _answer_to_handed(self) -> Answer | None:
         """The consumer came back: the answer to the event it held; None before the first."""

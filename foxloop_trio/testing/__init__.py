@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ._gate_store_contract import GateStoreReport as GateStoreReport
     from ._gate_store_contract import check_gate_store as check_gate_store
     from ._memory_channel import memory_channel_pair as memory_channel_pair
+    from ._scripted_llm import LlmRequest as LlmRequest
+    from ._scripted_llm import ScriptedLlm as ScriptedLlm
+    from ._scripted_llm import scripted_llm as scripted_llm
     from ._seeded import seeded_ids as seeded_ids
     from ._sweep import SweepError as SweepError
     from ._sweep import SweepReport as SweepReport
@@ -34,7 +37,9 @@ __all__ = [
     "FirefoxHost",
     "GateStoreReport",
     "Leftovers",
+    "LlmRequest",
     "PageData",
+    "ScriptedLlm",
     "SweepError",
     "SweepReport",
     "SweepViolation",
@@ -43,6 +48,7 @@ __all__ = [
     "check_gate_store",
     "check_trail_store",
     "memory_channel_pair",
+    "scripted_llm",
     "seeded_ids",
     "virtual_wall_clock",
 ]
@@ -53,7 +59,9 @@ _WHERE = {
     "FirefoxHost": "_firefox_host",
     "GateStoreReport": "_gate_store_contract",
     "Leftovers": "_firefox_leftovers",
+    "LlmRequest": "_scripted_llm",
     "PageData": "fake_browser",
+    "ScriptedLlm": "_scripted_llm",
     "SweepError": "_sweep",
     "SweepReport": "_sweep",
     "SweepViolation": "_sweep",
@@ -62,6 +70,7 @@ _WHERE = {
     "check_gate_store": "_gate_store_contract",
     "check_trail_store": "_trail_store",
     "memory_channel_pair": "_memory_channel",
+    "scripted_llm": "_scripted_llm",
     "seeded_ids": "_seeded",
     "virtual_wall_clock": "_virtual_clock",
 }

@@ -69,6 +69,9 @@ def test_a_block_that_is_marked_to_be_run_prints_the_text_after_it(name: str, co
 def test_the_tutorial_has_blocks_to_run() -> None:
     """The marks are found at all."""
     assert [name for name, _, _ in runnable()] == [
+        "an-agent-in-30-lines.md: agent",
+        "an-agent-in-30-lines.md: guard",
+        "an-agent-in-30-lines.md: gated",
         "first-gated-run.md: refused",
         "first-gated-run.md: asked",
         "first-gated-run.md: recorded",

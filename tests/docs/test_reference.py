@@ -32,6 +32,7 @@ from foxloop_trio.gate import DENY_REASONS, create_gate
 from foxloop_trio.loop import Budget, Denials, Loop, Statistics
 from foxloop_trio.loop._repair import REPAIRS
 from foxloop_trio.ports import ChatReply, Usage
+from foxloop_trio.react import Hooks, run_react_loop
 from foxloop_trio.tools import ask_user_tool
 from foxloop_trio.trail import FAULT_REASONS
 from foxloop_trio.wire import ACT_OPERATIONS, ACT_REFUSALS, ERROR_CODES, ERROR_NUMBERS, METHODS
@@ -48,6 +49,7 @@ PUBLIC = [
     "foxloop_trio.planners",
     "foxloop_trio.prompt",
     "foxloop_trio.reports",
+    "foxloop_trio.react",
     "foxloop_trio.testing",
     "foxloop_trio.tools",
     "foxloop_trio.trail",
@@ -173,6 +175,12 @@ def options_of(function: object) -> set[str]:
 def test_every_option_is_in_the_reference(title: str, function: object) -> None:
     """All of them keyword-only, each with a row."""
     assert options_of(function) - section("options.md", title) == set()
+
+
+def test_every_option_of_the_react_facade_is_in_the_reference() -> None:
+    """And every hook."""
+    assert options_of(run_react_loop) - section("react.md", "`run_react_loop`") == set()
+    assert options_of(Hooks) - section("react.md", "Hooks") == set()
 
 
 def commands(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:

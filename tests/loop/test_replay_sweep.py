@@ -24,8 +24,8 @@ from foxloop_trio.loop import Replayed
 
 HERE = Path(__file__).parent
 MODULES = [
-    "beside", "budgets", "buglog", "claims", "denials", "effects", "ending", "garbage", "limits", "redaction", "replies", "run",
-    "settle", "stopping",
+    "beside", "budgets", "buglog", "claims", "denials", "effects", "ending", "garbage", "guards", "limits", "redaction", "replies",
+    "run", "settle", "stopping",
 ]  # fmt: skip
 MOST_CUTS = 60
 KNOWN = frozenset({"parts", "autojump_clock"})

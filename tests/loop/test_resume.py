@@ -9,6 +9,9 @@ import trio
 
 from foxloop_trio.actions import CheckResult, Deny, Money, ToolOutput
 from foxloop_trio.errors import UsageError
+from foxloop_trio.guarding import Note as GuardNote
+from foxloop_trio.guarding import Rewrite
+from foxloop_trio.guarding import Stop as GuardStop
 from foxloop_trio.loop import Budget, Denials, Replayed
 from foxloop_trio.planners import function_planner, scripted_planner
 from foxloop_trio.ports import ChatReply, Usage
@@ -658,3 +661,77 @@ async def test_a_call_of_which_only_the_mask_is_left_is_not_run(parts: Any, last
     assert (events[-1].type, world.acts) == ("done", [])
     assert_answered(bench.planner.seen[0])
     assert isinstance(await bench.loop.replay(world.trail.json), Replayed)
+
+
+# Guards
+
+
+class Watch:
+    """A guard that counts its beginnings, answers them as told, and passes everything else but one text."""
+
+    def __init__(self, *starts: Any) -> None:
+        self.starts = list(starts)
+        self.began = 0
+        self.requests = 0
+
+    def on_run_start(self, state: Any) -> Any:
+        self.began += 1
+        return self.starts.pop(0) if self.starts else None
+
+    def before_model(self, state: Any) -> Any:
+        self.requests += 1
+        return GuardNote(f"look out, request {state.turn}")
+
+    def before_tool(self, call: Any, state: Any) -> Any:
+        return Rewrite({"text": "TWO"}) if dict(call.arguments) == {"text": "two"} else None
+
+
+def two_letters(parts: Any, world: World, guard: Watch, **options: Any) -> Any:
+    calls = [{"calls": [{"name": "save", "args": {"text": text}}]} for text in ("one", "two")]
+    return parts.Bench(
+        *calls[options.pop("done", 0) :],
+        {"calls": [{"name": "finish", "args": {"summary": "All."}}]},
+        tools=world.tools(),
+        sink=world.trail,
+        check=lambda claim: CheckResult(ok=True),
+        guards=[guard],
+        **options,
+    )
+
+
+async def test_a_guarded_run_cut_after_any_entry_is_gone_on_with_and_the_whole_replays(parts: Any) -> None:
+    """What guards said is taken from the record; where the run goes on they are told that it begins, and asked anew."""
+    whole = World()
+    await read(two_letters(parts, whole, Watch()).loop.run("goal"))
+    assert whole.acts == ["one", "TWO"]
+    entries = whole.trail.json
+    for cut in range(2, len(entries)):
+        kept = entries[:cut]
+        if kept[-1]["kind"] == "loop.done":
+            continue
+        done = sum(entry["kind"] == "loop.plan" for entry in kept)
+        world, guard = World(), Watch(GuardNote("we went on"))
+        bench = two_letters(parts, world, guard, done=done)
+        run = bench.loop.resume(kept)
+        async with run:
+            async for _ in run:
+                pass
+        assert (guard.began, run.outcome.status) == (1, "done"), cut
+        story = [*kept, *world.trail.json]
+        for seq, entry in enumerate(story):
+            entry["seq"] = seq
+        replayed = await two_letters(parts, World(), Watch()).loop.replay(story)
+        assert isinstance(replayed, Replayed), (cut, replayed)
+
+
+async def test_a_guard_that_stops_a_run_which_goes_on_ends_it_before_any_request(parts: Any) -> None:
+    """A ledger that is spent says so at the beginning; a run cut in the middle of a request does not make that request again."""
+    whole = World()
+    await read(two_letters(parts, whole, Watch()).loop.run("goal"))
+    entries = whole.trail.json
+    cut = next(at for at, entry in enumerate(entries) if entry["kind"] == "loop.plan")
+    bench = two_letters(parts, World(), Watch(GuardStop("budget", "nothing is left")))
+    run = bench.loop.resume(entries[:cut])
+    events = await read(run)
+    assert [event.type for event in events] == ["blocked"]
+    assert (run.outcome.reason, bench.planner.seen) == ("budget", [])

@@ -1,0 +1,121 @@
+"""How a run ended, as a value that can be stored, and gone on from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from ..actions import Money
+from ..actions._valid import text, whole
+from ..guarding import Message, State
+from ..guarding._nouns import NO_USAGE
+from ..ports import Usage
+from ._conversation import read_message, readable
+from ._errors import ReactOptionError
+from ._reply import read_usage
+
+VERSION: Final = 1
+MOST_DEPTH: Final = 32
+"""Levels of what is no JSON that `to_json` looks into; what is deeper is told in words."""
+UNFINISHED: Final = "unfinished"
+"""`stopped` of a `partial_result`: the run did not end by itself."""
+
+
+@attrs.frozen(kw_only=True)
+class AgentRunResult:
+    """How a run ended.
+
+    * `stopped`: ``task_done``, ``text``, ``should_stop``, ``max_turns``, or a guard's reason (``loop_detected``, ``policy``,
+      ``budget``); ``unfinished`` in a `partial_result`.
+    * `turns`: turns that began, those of the run it went on from included. `messages`: the whole conversation, initial ones first.
+    * `final_summary`: what the stop tool, or the text that ended the run, said; else None.
+    * `usage`: the sum of what the model reported. `stop_detail`: which guard stopped the run, and why; else None.
+    """
+
+    stopped: str = attrs.field(validator=text)
+    turns: int = attrs.field(validator=whole)
+    messages: list[Message]
+    final_summary: str | None = None
+    usage: Usage = NO_USAGE
+    stop_detail: dict[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON, for `resume_from=`. Of what is no JSON in arguments or details its `repr` stands there."""
+        return {
+            "version": VERSION,
+            "stopped": self.stopped,
+            "turns": self.turns,
+            "messages": [_json_of(message.to_json()) for message in self.messages],
+            "final_summary": self.final_summary,
+            "usage": attrs.asdict(self.usage, filter=lambda _, value: value is not None),
+            "stop_detail": _json_of(self.stop_detail),
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> AgentRunResult:
+        """The inverse of `to_json`. Raises BadOptionsError, naming what is wrong."""
+        try:
+            if plain["version"] != VERSION:
+                raise ValueError(f"version is {plain['version']!r}; this release reads version {VERSION}")
+            usage = read_usage(plain["usage"])
+            if usage is None:
+                raise ValueError(f"usage is {plain['usage']!r}")
+            cost = plain["usage"].get("cost")
+            return cls(
+                stopped=plain["stopped"],
+                turns=plain["turns"],
+                messages=[read_message(message) for message in plain["messages"]],
+                final_summary=plain.get("final_summary"),
+                usage=attrs.evolve(usage, cost=None if cost is None else Money(**cost)),
+                stop_detail=plain.get("stop_detail"),
+            )
+        except (LookupError, TypeError, ValueError, AttributeError) as fault:
+            raise ReactOptionError(f"resume_from is not what AgentRunResult.to_json() gives: {fault!r}"[:500]) from fault
+
+
+class StateHolder:
+    """Given as ``state_out=``, it has the run's state from its start on, also after a cancel (R18).
+
+    ``await run_react_loop(…, state_out=holder)`` cut from outside returns nothing; `holder.partial_result()` has what was done.
+    """
+
+    def __init__(self) -> None:
+        self.state: State | None = None
+
+    @property
+    def messages(self) -> list[Message]:
+        return list(self.state.messages) if self.state is not None else []
+
+    def partial_result(self) -> AgentRunResult | None:
+        """What was done so far, for `resume_from=`; None before the run began."""
+        return partial_result(self.state) if self.state is not None else None
+
+
+def partial_result(state: State) -> AgentRunResult:
+    """What was done so far, whatever hooks have left in the state."""
+    return AgentRunResult(stopped=UNFINISHED, turns=max(0, state.turn), messages=list(readable(state.messages)), usage=state.usage)
+
+
+def _json_of(value: Any) -> Any:
+    """The value as JSON keeps it."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False, default=repr))
+    except (TypeError, ValueError, RecursionError):  # a key that is no text, NaN, a circle, too deep
+        return _told(value, MOST_DEPTH)
+
+
+def _told(value: Any, depth: int) -> Any:
+    if isinstance(value, Mapping) and depth:
+        return {key if isinstance(key, str) else repr(key): _told(inner, depth - 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple) and depth:
+        return [_told(inner, depth - 1) for inner in value]
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    try:
+        return repr(value)
+    except RecursionError:
+        return f"<{type(value).__name__}>"
