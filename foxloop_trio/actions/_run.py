@@ -6,9 +6,7 @@ gate, must not be able to say which run it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Final
 
 _RUN: Final[ContextVar[str]] = ContextVar("foxloop_trio_run", default="")
@@ -19,11 +17,10 @@ def current_run() -> str:
     return _RUN.get()
 
 
-@contextmanager
-def acting_for_run(run_id: str) -> Iterator[None]:
-    """Within, this task and those that it starts act for `run_id`."""
-    token = _RUN.set(run_id)
-    try:
-        yield
-    finally:
-        _RUN.reset(token)
+def act_for_run(run_id: str) -> Token[str]:
+    """From here on this task, and those that it starts, act for `run_id`: until `act_for_run_no_more` gets what this returns."""
+    return _RUN.set(run_id)
+
+
+def act_for_run_no_more(acting: Token[str]) -> None:
+    _RUN.reset(acting)

@@ -21,7 +21,7 @@ import attrs
 import trio
 
 from ..actions import Allow, Ask, CheckResult, Deny, Effect, Permit, ToolOutput, copied
-from ..actions._run import acting_for_run
+from ..actions._run import act_for_run, act_for_run_no_more
 from ..canonical import canonical_json
 from ..guarding import GuardChain, Said
 from ..ports import Approver, ChatReply, Environment, Gate, Planner, TrailSink, WallClock
@@ -57,7 +57,8 @@ from ._engine import Engine
 from ._race import Race
 from ._recording import Recorder
 from ._reply import ARGUMENT_DEPTH
-from ._waits import STEP_SECONDS, Waited, WaitLimit, Waits, called
+from ._waits import STEP_SECONDS, Waited, WaitLimit, Waits
+from ._watched import called
 from ._words import raised
 
 FRESH_SECONDS: Final = 1.0
@@ -102,7 +103,7 @@ class Performer:
         self._tool_seconds = _seconds(ports.budget.tool_seconds)
         self._approval_seconds = _seconds(ports.budget.approval_seconds)
         self._judged_at = 0.0
-        self._rested = False
+        self._turned = False
         self._tool_began = False
         self._end: ToolEnd | None = None
         self.handlers: dict[type[EngineEffect[Any]], Callable[[Any], Awaitable[Answer]]] = {
@@ -132,30 +133,42 @@ class Performer:
     async def _turn(self, turn: Turn) -> Answer:
         """A checkpoint, so that an abort or a cancel that is pending is seen before and not after.
 
-        It is a full one before a tool, and before a planner when nothing has given other tasks their turn since the last step.
+        It is a full one when nothing has given other tasks their turn: since the planner's last turn before a planner, and since
+        the last tool began before a tool.
         """
         waits = self._waits
-        if turn.kind == "tool" or not self._rested:
-            await trio.lowlevel.checkpoint()
-        else:
+        kind = turn.kind
+        if waits.rested_since_tool if kind == "tool" else waits.rested:
             await trio.lowlevel.checkpoint_if_cancelled()
-        self._rested = turn.kind == "tool"
+        else:
+            await trio.lowlevel.checkpoint()
+            waits.others_had_their_turn()
+        if kind == "planner":
+            waits.rested = False
+        permit = turn.permit
+        if (
+            waits.quiet
+            and (permit is None or trio.current_time() - self._judged_at <= FRESH_SECONDS)
+            and (kind == "tool" or not self._ports.environments)
+        ):
+            self._turned = True
+            return YES
         if waits.paused:
             cut = await self._while_paused(turn.expires_at)
             if cut is not None:
                 return cut
-        if turn.kind == "planner":
+        if kind == "planner":
             for environment in self._ports.environments:
                 waited = await self._wait_step("browser", environment.ready)
-                if waited.fault is not None and waited.cut is None:
-                    return raised(waited.fault)
+                if isinstance(waited, Waited) and waited.cut is None:
+                    return _answer(waited)
         if waits.aborted:
             return Stop("abort")
         if waits.out_of_time():
             return Limit("seconds")
-        if turn.permit is not None and trio.current_time() - self._judged_at > FRESH_SECONDS:
-            waited = await self._wait_step("gate", turn.permit.valid)
-            if waited.cut is not None:
+        if permit is not None and trio.current_time() - self._judged_at > FRESH_SECONDS:
+            waited = await self._wait_step("gate", permit.valid)
+            if isinstance(waited, Waited) and waited.cut is not None:
                 return waited.cut
             if waited.value is not True:
                 return Ok(False)  # a gate that cannot tell is asked anew, and then says what is wrong
@@ -166,9 +179,7 @@ class Performer:
         """Wait until the run goes on; an abort, the request's expiry, or the loss of an environment ends the wait too."""
         left = math.inf if expires_at is None else max(0.0, expires_at - self._ports.wall_clock())
         waited = await self._waits.wait("pause", "expires_at", left, self._unpaused_or_lost, human=True)
-        if waited.cut is not None:
-            return waited.cut
-        return raised(waited.fault) if waited.fault is not None else None
+        return _answer(waited) if isinstance(waited, Waited) else None
 
     async def _unpaused_or_lost(self) -> None:
         async with trio.open_nursery() as nursery:
@@ -189,6 +200,7 @@ class Performer:
     # The planner
 
     async def _ask_planner(self, effect: AskPlanner) -> Answer:
+        turned, self._turned = self._turned, False
         if self._waits.paused:  # since its turn, while the observation was put on record
             cut = await self._while_paused()
             if cut is not None:
@@ -198,10 +210,10 @@ class Performer:
         if self._guards is not None:
             limit, seconds = self._guarded(self._guards, limit, seconds)
         if effect.settle is None:
-            waited = await self._waits.wait("planner", limit, seconds, self._chat, effect.messages)
+            waited = await self._waits.wait("planner", limit, seconds, self._chat, effect.messages, watched=True, turned=turned)
             if type(waited.value) is not ChatReply:
                 waited.value = _exact(waited.value, ChatReply)
-            return _answer(waited)
+            return waited if isinstance(waited, Ok) else _answer(waited)
         race = Race(self._ports, self._waits, effect)
         waited = await self._waits.wait("planner", limit, seconds, race.run)
         if race.settle_fault is not None:
@@ -214,12 +226,13 @@ class Performer:
     async def _ask_guards(self, effect: AskGuards) -> Answer:
         """All of them in turn, in one wait of at most 30 s; one that fails is on record, and closed as the chain says."""
         assert self._guards is not None
+        self._turned = False
         moment = effect.moment
         if not self._guards.listens(moment):
             return Ok(Said())
         ask = self._guards.start if moment == "on_run_start" else getattr(self._guards, moment)
         waited = await self._wait_step(f"guards {moment}", ask, *effect.args)
-        if waited.fault is not None and waited.cut is None:
+        if isinstance(waited, Waited) and waited.cut is None and waited.fault is not None:
             await self._note_guard(moment, "guards", waited.fault)
         elif waited.value is not None:
             for name, fault in waited.value.faults:
@@ -299,7 +312,7 @@ class Performer:
             finally:
                 if inspect.iscoroutine(value):
                     value.close()  # one that a cancel reached before it began
-            if not waited.returned or waited.cut is not None or waited.fault is not None:
+            if isinstance(waited, Waited):
                 return _answer(waited)
             value = waited.value
         if promised is CheckResult:
@@ -308,7 +321,7 @@ class Performer:
             return raised(TypeError(f"{name.split(' ')[0]} answered {type(value).__name__}, not {promised.__name__}"))
         return Ok(value)
 
-    def _wait_step(self, name: str, fn: Callable[..., Awaitable[Any]], *args: Any) -> Awaitable[Waited]:
+    def _wait_step(self, name: str, fn: Callable[..., Awaitable[Any]], *args: Any) -> Awaitable[Ok | Waited]:
         return self._waits.wait(name, "step_seconds", STEP_SECONDS, fn, *args)
 
     # The gate and the human
@@ -324,21 +337,25 @@ class Performer:
 
     async def _judged(self, ask: Callable[..., Awaitable[Any]], *args: Any) -> Answer:
         """A decision, or why there is none. Leave that came too late is given back; the use stays counted."""
-        with acting_for_run(self._run_id):  # so that what a grant allows per run is counted per run
+        acting = act_for_run(self._run_id)  # so that what a grant allows per run is counted per run
+        try:
             waited = await self._waits.wait("gate", "step_seconds", STEP_SECONDS, ask, *args)
+        finally:
+            act_for_run_no_more(acting)
         self._judged_at = trio.current_time()
-        decision = waited.value
-        if waited.cut is None and waited.fault is None:
-            if type(decision) is Allow:
-                return (
-                    Ok(decision) if decision.permit.alive else raised(ValueError("the gate gave a permit that is closed already"))
-                )
-            if type(decision) is Ask or type(decision) is Deny:
-                return Ok(decision)
-            return raised(TypeError(f"the gate answered {type(decision).__name__}, not Allow, Ask or Deny"))
-        if isinstance(decision, Allow):
-            await self._close(decision.permit, "release")
+        if isinstance(waited, Ok):
+            return self._decided(waited.value)
+        if isinstance(waited.value, Allow):
+            await self._close(waited.value.permit, "release")
         return _answer(waited)
+
+    @staticmethod
+    def _decided(decision: object) -> Answer:
+        if type(decision) is Allow:
+            return Ok(decision) if decision.permit.alive else raised(ValueError("the gate gave a permit that is closed already"))
+        if type(decision) is Ask or type(decision) is Deny:
+            return Ok(decision)
+        return raised(TypeError(f"the gate answered {type(decision).__name__}, not Allow, Ask or Deny"))
 
     async def _ask_human(self, effect: AskHuman) -> Answer:
         approve = self._ports.on_approval
@@ -380,7 +397,20 @@ class Performer:
         if self._guards is not None:
             limit, seconds = self._guarded(self._guards, limit, seconds)
         self._tool_began, self._end = False, None
-        waited = await self._waits.wait(f"tool {tool.name}", limit, seconds, self._begin, effect, human=tool.human)
+        turned, self._turned = self._turned, False
+        waited = await self._waits.wait(f"tool {tool.name}", limit, seconds, self._begin, effect, human=tool.human, turned=turned)
+        if isinstance(waited, Ok):
+            output = waited.value
+            if type(output) is not ToolOutput:
+                output = _exact(output, ToolOutput)
+            if not isinstance(output, ToolOutput):
+                wrong = TypeError(f"the tool returned {type(output).__name__}, not a ToolOutput")
+                return raised(wrong, tool=ToolEnd(effect=effect.ctx._cell.effect))
+            return Ok(ToolEnd(output=output, effect=effect.ctx._cell.effect))
+        return await self._tool_was_cut(effect, waited)
+
+    async def _tool_was_cut(self, effect: RunTool, waited: Waited) -> Answer:
+        """A tool that raised, or that an abort or a limit cut: what is known of its effect, and what it returned all the same."""
         output, fault = waited.value, waited.fault
         whole = waited.returned and fault is None
         if whole and type(output) is not ToolOutput:
@@ -414,6 +444,7 @@ class Performer:
 
     def _begin(self, effect: RunTool) -> Awaitable[ToolOutput]:
         self._tool_began = True
+        self._waits.rested_since_tool = False
         return effect.tool.run(effect.args, effect.ctx)
 
     def _known_effect(self, effect: RunTool) -> Effect:
@@ -430,6 +461,7 @@ class Performer:
     # Notes
 
     async def _note(self, effect: Note) -> Answer:
+        self._turned = False
         if self._recorder.on:
             failed = await self._recorder.record(effect)
             if failed is not None and effect.essential:
@@ -452,7 +484,9 @@ def _exact(value: Any, kind: type[Any]) -> Any:
         return None
 
 
-def _answer(waited: Waited) -> Answer:
+def _answer(waited: Ok | Waited) -> Answer:
+    if isinstance(waited, Ok):
+        return waited
     if waited.cut is not None:
         if waited.fault is not None:
             waited.cut.tool = ToolEnd(error=raised(waited.fault).message)
