@@ -163,7 +163,11 @@ def test_whoever_starts_a_call_of_the_wire_is_known() -> None:
 
 
 def test_only_the_runner_runs_a_tool_and_only_with_a_permit() -> None:
-    """`tool.run` is called in one place; what leads there is an effect that has a permit, whose own arguments it runs."""
+    """`tool.run` is called in one place of the loop; what leads there is an effect that has a permit, whose arguments it runs.
+
+    The ReAct facade has two more: behind its gate hook, with a permit's own arguments; and `react_tool`, which is for tools without
+    a gate and gives no permit, so that whatever acts on a page refuses it.
+    """
     found = set()
     for file, tree in trees():
         if file.startswith("cli/"):
@@ -172,7 +176,11 @@ def test_only_the_runner_runs_a_tool_and_only_with_a_permit() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("tool.run", "self.run", "effect.tool.run"):
                 found.add((file, where))
     runs = {(file, where) for file, where in found if where.split(".")[-1] != "complete"}
-    assert runs == {("loop/_performing.py", "Performer._begin")}
+    assert runs == {
+        ("loop/_performing.py", "Performer._begin"),
+        ("react/_gate_hook.py", "_GateHook._run"),
+        ("react/_gate_hook.py", "react_tool.handler"),
+    }
     from foxloop_trio.loop._effects import RunTool
 
     assert inspect.signature(RunTool).parameters["permit"].default is inspect.Parameter.empty
