@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
@@ -111,6 +112,8 @@ def cut(text: str, limit: int) -> str:
 
 def _escape_and_cut(text: str, limit: int) -> str:
     """Brackets escaped, then cut at `limit` characters, never through an escape sequence; a cut is marked."""
+    if len(text) <= limit and "<" not in text and ">" not in text:
+        return text
     # Escaping only lengthens, so what lies beyond limit + 4 cannot matter; a huge text is never escaped whole.
     escaped = text[: limit + len(_ESCAPED[0])].replace("<", "&lt;").replace(">", "&gt;")
     if len(escaped) <= limit:
@@ -172,10 +175,14 @@ def goal_message(goal: str, nonce: str) -> str:
     )
 
 
+@lru_cache(maxsize=256)
+def _shown_name(tool_name: str) -> str:
+    return _escape_and_cut(" ".join(tool_name.split()), 64)
+
+
 def result_text(tool_name: str, output: ToolOutput, nonce: str) -> str:
     """The content of a tool message: name and ok or failed, the summary, and outside text between the run's markers."""
-    name = _escape_and_cut(" ".join(tool_name.split()), 64)
-    text = f"{name}: {'ok' if output.ok else 'failed'}\n{_escape_and_cut(output.summary, LIMITS['summary'])}"
+    text = f"{_shown_name(tool_name)}: {'ok' if output.ok else 'failed'}\n{_escape_and_cut(output.summary, LIMITS['summary'])}"
     if output.untrusted:
         outside = _escape_and_cut(output.untrusted, LIMITS["untrusted"])
         text += f"\n\n{_LABEL}\n{opening_marker(nonce)}\n{outside}\n{closing_marker(nonce)}"

@@ -6,7 +6,7 @@ gate, must not be able to say which run it is.
 
 from __future__ import annotations
 
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import Final
 
 _RUN: Final[ContextVar[str]] = ContextVar("foxloop_trio_run", default="")
@@ -17,10 +17,16 @@ def current_run() -> str:
     return _RUN.get()
 
 
-def act_for_run(run_id: str) -> Token[str]:
-    """From here on this task, and those that it starts, act for `run_id`: until `act_for_run_no_more` gets what this returns."""
-    return _RUN.set(run_id)
+class acting_for_run:  # noqa: N801  # used like the context managers of contextlib
+    """Within, this task and those that it starts act for `run_id`. (Entered in every step, hence no generator.)"""
 
+    __slots__ = ("_run_id", "_token")
 
-def act_for_run_no_more(acting: Token[str]) -> None:
-    _RUN.reset(acting)
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+
+    def __enter__(self) -> None:
+        self._token = _RUN.set(self._run_id)
+
+    def __exit__(self, *_: object) -> None:
+        _RUN.reset(self._token)

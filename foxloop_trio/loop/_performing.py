@@ -19,9 +19,11 @@ from typing import Any, Final
 
 import attrs
 import trio
+from trio import current_time
+from trio.lowlevel import checkpoint_if_cancelled
 
 from ..actions import Allow, Ask, CheckResult, Deny, Effect, Permit, ToolOutput, copied
-from ..actions._run import act_for_run, act_for_run_no_more
+from ..actions._run import acting_for_run
 from ..canonical import canonical_json
 from ..guarding import GuardChain, Said
 from ..ports import Approver, ChatReply, Environment, Gate, Planner, TrailSink, WallClock
@@ -57,6 +59,7 @@ from ._engine import Engine
 from ._race import Race
 from ._recording import Recorder
 from ._reply import ARGUMENT_DEPTH
+from ._shortcuts import shortcut
 from ._waits import STEP_SECONDS, Waited, WaitLimit, Waits
 from ._watched import called
 from ._words import raised
@@ -99,6 +102,7 @@ class Performer:
         self._waits = waits
         self._recorder = recorder
         self._chat = partial(ports.planner.chat, tools=ports.definitions)
+        self._check_now = shortcut(ports.gate, "check_now", "check")
         self._planner_seconds = _seconds(ports.budget.planner_seconds)
         self._tool_seconds = _seconds(ports.budget.tool_seconds)
         self._approval_seconds = _seconds(ports.budget.approval_seconds)
@@ -130,6 +134,22 @@ class Performer:
 
     # May it begin?
 
+    def may_begin(self, turn: Turn) -> bool:
+        """Whether this may begin, as far as nothing need be awaited but a look at whether a cancel is pending; see `_turn`.
+
+        What comes right after it need not look again.
+        """
+        waits = self._waits
+        if not waits.quiet:
+            plain = False
+        elif turn.kind == "tool":
+            plain = waits.rested_since_tool and current_time() - self._judged_at <= FRESH_SECONDS
+        else:
+            plain = waits.rested and turn.kind == "planner" and not self._ports.environments
+            waits.rested = waits.rested and not plain
+        self._turned = plain
+        return plain
+
     async def _turn(self, turn: Turn) -> Answer:
         """A checkpoint, so that an abort or a cancel that is pending is seen before and not after.
 
@@ -137,22 +157,14 @@ class Performer:
         the last tool began before a tool.
         """
         waits = self._waits
-        kind = turn.kind
+        kind, permit = turn.kind, turn.permit
         if waits.rested_since_tool if kind == "tool" else waits.rested:
-            await trio.lowlevel.checkpoint_if_cancelled()
+            await checkpoint_if_cancelled()
         else:
             await trio.lowlevel.checkpoint()
             waits.others_had_their_turn()
         if kind == "planner":
             waits.rested = False
-        permit = turn.permit
-        if (
-            waits.quiet
-            and (permit is None or trio.current_time() - self._judged_at <= FRESH_SECONDS)
-            and (kind == "tool" or not self._ports.environments)
-        ):
-            self._turned = True
-            return YES
         if waits.paused:
             cut = await self._while_paused(turn.expires_at)
             if cut is not None:
@@ -166,7 +178,7 @@ class Performer:
             return Stop("abort")
         if waits.out_of_time():
             return Limit("seconds")
-        if permit is not None and trio.current_time() - self._judged_at > FRESH_SECONDS:
+        if permit is not None and current_time() - self._judged_at > FRESH_SECONDS:
             waited = await self._wait_step("gate", permit.valid)
             if isinstance(waited, Waited) and waited.cut is not None:
                 return waited.cut
@@ -247,7 +259,7 @@ class Performer:
     def _guarded(self, guards: GuardChain, limit: WaitLimit, seconds: float) -> tuple[WaitLimit, float]:
         """The limit of a planner's or a tool's wait; or a guard's deadline, when that is nearer."""
         assert self._engine.guards is not None
-        left = guards.deadline(self._engine.guards.state) - trio.current_time()
+        left = guards.deadline(self._engine.guards.state) - current_time()
         return ("seconds", max(0.0, left)) if left < seconds else (limit, seconds)
 
     # The tool's own functions
@@ -327,24 +339,46 @@ class Performer:
     # The gate and the human
 
     async def _gate_check(self, effect: GateCheck) -> Answer:
+        waits, check_now = self._waits, self._check_now
         check: Callable[..., Awaitable[Any]] = self._ports.gate.check
         if not effect.store_request:
             check = partial(check, store_request=False)
-        return await self._judged(check, effect.action)
+            check_now = partial(check_now, store_request=False) if check_now is not None else None
+        if check_now is None or not waits.quiet:
+            return await self._judged(check, effect.action)
+        # Nothing is awaited when the gate can say it at once. What may cut a wait is looked at all the same, before and after.
+        await checkpoint_if_cancelled()
+        began = current_time()
+        decision: Any = None
+        fault: Exception | None = None
+        try:
+            with acting_for_run(self._run_id):  # so that what a grant allows per run is counted per run
+                decision = called(check_now, effect.action)
+        except Exception as error:
+            fault = error
+        now = self._judged_at = current_time()
+        late = now - began >= STEP_SECONDS
+        if fault is None and waits.quiet and not late:
+            return self._decided(decision) if decision is not None else await self._judged(check, effect.action)
+        waited = Waited(decision, fault is None, fault)
+        if waits.aborted:
+            waited.cut = Stop("abort")
+        elif late:
+            waited.fault = TimeoutError(f"gate took longer than {STEP_SECONDS:g} s")
+        return await self._given_back(waited)
 
     async def _gate_redeem(self, effect: GateRedeem) -> Answer:
         return await self._judged(self._ports.gate.redeem, effect.token, effect.action)
 
     async def _judged(self, ask: Callable[..., Awaitable[Any]], *args: Any) -> Answer:
         """A decision, or why there is none. Leave that came too late is given back; the use stays counted."""
-        acting = act_for_run(self._run_id)  # so that what a grant allows per run is counted per run
-        try:
+        with acting_for_run(self._run_id):
             waited = await self._waits.wait("gate", "step_seconds", STEP_SECONDS, ask, *args)
-        finally:
-            act_for_run_no_more(acting)
-        self._judged_at = trio.current_time()
-        if isinstance(waited, Ok):
-            return self._decided(waited.value)
+        self._judged_at = current_time()
+        return self._decided(waited.value) if isinstance(waited, Ok) else await self._given_back(waited)
+
+    async def _given_back(self, waited: Waited) -> Answer:
+        """Why there is no decision."""
         if isinstance(waited.value, Allow):
             await self._close(waited.value.permit, "release")
         return _answer(waited)
@@ -379,6 +413,8 @@ class Performer:
     async def _close(self, permit: Permit, how: str) -> None:
         """Close a permit. Books that raise change nothing about what was done, so it is noted and the run goes on to its record."""
         try:
+            if permit.close_now():
+                return
             await (permit.settle() if how == "settle" else permit.release())
         except Exception as fault:
             error = self._engine.masks.text(raised(fault).message)
@@ -453,7 +489,7 @@ class Performer:
 
     async def _note_late(self, effect: RunTool, cut_at: float) -> None:
         """A tool that went on for longer than the grace after it was cut is named in the trail, now that it has ended."""
-        late = trio.current_time() - cut_at
+        late = current_time() - cut_at
         if late > self._ports.cancel_grace:
             data = {"step": self._engine.step, "id": effect.call_id, "name": effect.tool.name, "late_ms": round(late * 1000)}
             await self._recorder.record(Note("loop.late-tool", data, essential=False))

@@ -26,12 +26,12 @@ class Asked:
 
     def same(self, other: Asked) -> bool:
         """Same name and same canonical arguments, so spacing hides no repetition. Most calls differ, and that is seen at once."""
-        if self.name != other.name:
+        if self.name != other.name or self.args != other.args:
             return False
-        if self.args is NOT_JSON or other.args is NOT_JSON:
-            return self.args is other.args and self.raw == other.raw
+        if self.args is NOT_JSON:
+            return self.raw == other.raw
         # Python takes 1 and True for equal; JSON does not.
-        return bool(self.args == other.args) and _text(self.args) == _text(other.args)
+        return _text(self.args) == _text(other.args)
 
 
 class RepeatTracker:
@@ -71,7 +71,7 @@ class RepeatTracker:
         self._count -= 1
 
     def _is_pair(self) -> bool:
-        if len(self._acts) < PAIR_WINDOW:
+        if len(self._acts) < PAIR_WINDOW or not self._acts[-1].same(self._acts[-3]):
             return False
         a, b, *later = self._acts
         return all(call.same(b if index % 2 else a) for index, call in enumerate(later)) and not a.same(b)

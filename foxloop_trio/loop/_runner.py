@@ -13,12 +13,13 @@ from typing import Any, Final, Literal, NoReturn
 
 import attrs
 import trio
+from trio.lowlevel import checkpoint_if_cancelled, current_task
 
 from ..actions import Money
 from ..errors import BusyError
 from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
 from ..guarding import GuardChain
-from ._effects import OK, Answer, Emit, EngineEffect, Limit, Steps, Stop, StopCause
+from ._effects import OK, YES, Answer, ClosePermit, Emit, EngineEffect, Limit, Steps, Stop, StopCause, Turn
 from ._engine import Engine
 from ._performing import Performer, Ports
 from ._recording import Recorder
@@ -76,6 +77,7 @@ class LoopRun:
         self._waits = Waits(ports.budget.work_seconds)
         self._recorder = Recorder(ports.trail, run_id=run_id, timeout=ports.trail_timeout, times=self._times)
         self._performer = Performer(ports, engine, self._waits, self._recorder, guards)
+        self._parts = self._generator.send, self._recorder, self._performer, self._performer.handlers
         self._trail_timeout = ports.trail_timeout
         self._state: Literal["new", "open", "ended", "left"] = "new"
         self._outcome: Outcome | None = None
@@ -183,32 +185,39 @@ class LoopRun:
     async def __anext__(self) -> LoopEvent:
         if self._state != "open" or self._leaving or self._reader is not None:
             self._turn_away()
-        self._reader = trio.lowlevel.current_task()
-        recorder, handlers, send = self._recorder, self._performer.handlers, self._generator.send
+        self._reader = current_task()
+        send, recorder, performer, handlers = self._parts
         try:
             # The consumer came back: the answer to the event it held; None before the first effect, as every generator wants it.
-            answer: Answer | None = None
+            answer: Answer | None
             if self._handed is not None:
                 answer = OK if self._waits.quiet and self._handed_at is None else self._answer_to_handed()
                 self._handed = None
-            self._begun = True
+            else:
+                answer, self._begun = None, True
             # Send answers and perform effects until an event is on record and can be handed over.
             while True:
-                effect = send(answer)  # type: ignore[arg-type]
+                effect: Any = send(answer)  # type: ignore[arg-type]
+                kind = type(effect)
+                if kind is Emit:
+                    event: LoopEvent = effect.event
+                    if recorder.on:
+                        self._current = effect
+                        answer = await recorder.record(effect)
+                        if answer is not None and not (isinstance(event, Blocked) and event.reason == "trail-failed"):
+                            continue
+                    self._handed = effect
+                    if type(event) in NOTABLE:
+                        self._hand_over(event)
+                    return event
                 self._current = effect
-                if type(effect) is not Emit:
-                    answer = await handlers[type(effect)](effect)
-                    continue
-                event = effect.event
-                if recorder.on:
-                    answer = await recorder.record(effect)
-                    if answer is not None and not (isinstance(event, Blocked) and event.reason == "trail-failed"):
-                        continue
-                self._current = None
-                self._handed = effect
-                if type(event) in NOTABLE:
-                    self._hand_over(event)
-                return event
+                if kind is Turn and performer.may_begin(effect):
+                    await checkpoint_if_cancelled()
+                    answer = YES
+                elif kind is ClosePermit and effect.permit.close_now():
+                    answer = OK
+                else:
+                    answer = await handlers[kind](effect)
         except GeneratorExit:
             # Somebody closed this coroutine: nothing can be awaited any more, not even the record of the end.
             self._finish(Aborted(step=self._engine.step))

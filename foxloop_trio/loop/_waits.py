@@ -12,6 +12,8 @@ from typing import Any, Final, Literal
 
 import attrs
 import trio
+from trio import CancelScope, current_time
+from trio.lowlevel import checkpoint_if_cancelled
 
 from ..events import LimitName
 from ._effects import Limit, Ok, Stop
@@ -99,7 +101,7 @@ class Waits:
 
     def out_of_time(self) -> bool:
         """Whether the run's work time is used up."""
-        return self._limited and trio.current_time() >= self.started_at + self.human_seconds + self._work_seconds
+        return self._limited and current_time() >= self.started_at + self.human_seconds + self._work_seconds
 
     def others_had_their_turn(self) -> None:
         self.rested = self.rested_since_tool = True
@@ -121,7 +123,7 @@ class Waits:
         What came all the same, late, is told too. Cancelled from outside passes through untouched. `watched`: whether other tasks
         get their turn in this wait is noted. `turned`: a cancel that was pending was looked for right before.
         """
-        now = trio.current_time()
+        now = current_time()
         deadline = math.inf
         if seconds != math.inf or (self._limited and not human):
             deadline = now + seconds
@@ -129,7 +131,7 @@ class Waits:
                 run_deadline = self.started_at + self.human_seconds + self._work_seconds
                 if run_deadline <= deadline:
                     deadline, limit = run_deadline, "seconds"
-        scope = trio.CancelScope(deadline=deadline)
+        scope = CancelScope(deadline=deadline)
         self._scope, self.now_waiting, self.hidden = scope, (name, now), None
         if human:
             self._human_since = now
@@ -143,7 +145,7 @@ class Waits:
                 try:
                     if not (turned and self.quiet and deadline == math.inf):
                         # A cancel that came while a record was being written is seen before anything begins, not after.
-                        await trio.lowlevel.checkpoint_if_cancelled()
+                        await checkpoint_if_cancelled()
                     value = await (Watched(self.others_had_their_turn, fn, args) if watched else interruptible(fn, *args))
                     returned = True
                 except BaseExceptionGroup as group:
@@ -161,7 +163,7 @@ class Waits:
             self._scope = self.now_waiting = None
             if human:
                 self._human_since = None
-                self.human_seconds += trio.current_time() - now
+                self.human_seconds += current_time() - now
         if returned and fault is None and deadline == math.inf and not self.aborted:
             return Ok(value)
         # An abort or a limit wins over what came back late, which the caller may still want to have on record.
@@ -169,7 +171,7 @@ class Waits:
         if self.aborted:
             waited.cut, waited.cut_at = Stop("abort"), self.aborted_at if self.aborted_at is not None else now
             waited.fault = waited.fault or self.hidden
-        elif scope.cancelled_caught or (deadline != math.inf and trio.current_time() >= deadline):
+        elif scope.cancelled_caught or (deadline != math.inf and current_time() >= deadline):
             waited.cut_at = deadline
             if limit == "step_seconds":
                 waited.fault = TimeoutError(f"{name} took longer than {seconds:g} s")
