@@ -175,14 +175,18 @@ def goal_message(goal: str, nonce: str) -> str:
     )
 
 
-@lru_cache(maxsize=256)
 def _shown_name(tool_name: str) -> str:
     return _escape_and_cut(" ".join(tool_name.split()), 64)
 
 
+_short_name: Final = lru_cache(maxsize=256)(_shown_name)
+"""The same names come again and again. A planner can write others, so long ones are not remembered."""
+
+
 def result_text(tool_name: str, output: ToolOutput, nonce: str) -> str:
     """The content of a tool message: name and ok or failed, the summary, and outside text between the run's markers."""
-    text = f"{_shown_name(tool_name)}: {'ok' if output.ok else 'failed'}\n{_escape_and_cut(output.summary, LIMITS['summary'])}"
+    name = _short_name(tool_name) if len(tool_name) <= 64 else _shown_name(tool_name)
+    text = f"{name}: {'ok' if output.ok else 'failed'}\n{_escape_and_cut(output.summary, LIMITS['summary'])}"
     if output.untrusted:
         outside = _escape_and_cut(output.untrusted, LIMITS["untrusted"])
         text += f"\n\n{_LABEL}\n{opening_marker(nonce)}\n{outside}\n{closing_marker(nonce)}"

@@ -18,7 +18,10 @@ def current_run() -> str:
 
 
 class acting_for_run:  # noqa: N801  # used like the context managers of contextlib
-    """Within, this task and those that it starts act for `run_id`. (Entered in every step, hence no generator.)"""
+    """Within, this task and those that it starts act for `run_id`. May be entered again and again, but not while it is.
+
+    (Every step does, hence no generator.)
+    """
 
     __slots__ = ("_run_id", "_token")
 

@@ -50,6 +50,7 @@ from ._budget import Budget
 from ._denials import Denials
 from ._effects import (
     NOTHING,
+    OK,
     Answer,
     AskHuman,
     CallInterrupted,
@@ -241,6 +242,8 @@ class Calls:
         goal = prompt.goal_message(setup.goal, setup.nonce)
         # No digest of texts in which something is hidden: with all else in the trail, a short secret could be guessed from it.
         self._redacts = any(tool.redact is not None for tool in setup.tools.values())
+        self._plain = not (setup.recorded or self._redacts)
+        """There is no trail, and no tool hides anything: an event is all that is to be said of it."""
         self._history = History(setup.nonce, system=system, goal=goal, observed=setup.recorded and not self._redacts)
         self.guards: Guards | None = None
         if setup.guarded:
@@ -249,7 +252,9 @@ class Calls:
     # What is said
 
     def _say(self, event: LoopEvent, record: Mapping[str, Any] = NOTHING) -> Emit:
-        """The effect that says an event, with what `redact` hides masked in it."""
+        """The effect that says an event, with what `redact` hides masked in it. Where `_plain` holds, that is `Emit(event)`."""
+        if not self._setup.recorded:
+            record = NOTHING
         if self.masks.hidden:
             return Emit(self.masks.value(event), self.masks.record(record))
         return Emit(event, record)
@@ -283,8 +288,10 @@ class Calls:
         # Planned before the trail ended, and not begun: only the masks of its arguments are left, and those are not to be run.
         lost = self.past_is_masked and self.past is not None and self.past.ended and _is_hidden(call)
         event = _tool_call(step=self.step, id=planned.id, name=planned.name, args=copied(call.shown))
+        emit = Emit(event) if self._plain else self._say(event, self._call_record(call, refusal))
         try:
-            taken((yield self._say(event, self._call_record(call, refusal) if self._setup.recorded else NOTHING)))
+            if (answer := (yield emit)) is not OK:
+                taken(answer)
         except CallInterrupted as gap:
             return (yield from self._break_off(call, gap.answer))
         if lost:
@@ -315,7 +322,8 @@ class Calls:
         # The gate's leave, a human's included (steps 11 to 15). Leave that lapsed in waiting is asked for anew.
         for _ in range(REJUDGE_LIMIT):
             decision = self._judgement((yield GateCheck(action)))
-            taken((yield self._decision(planned, decision, "check", action, shown)))
+            if (answer := (yield self._decision(planned, decision, "check", action, shown))) is not OK:
+                taken(answer)
             if not isinstance(decision, Allow):
                 denial = yield from self._after_no(call, tool, action, decision, shown)
                 if denial is not None:
@@ -330,7 +338,8 @@ class Calls:
             self._block("gate-deny", f"expired: {PERMIT_WORDS}")
         ran = yield from self._execute(call, tool, opened)
         self._ended_with(call, ran)
-        taken((yield self._result(call, ran)))
+        if (answer := (yield self._result(call, ran))) is not OK:
+            taken(answer)
         if self.guards is not None:
             yield from self._heard(self.guards, call, ran)
         end = self._counted(ran)
@@ -496,22 +505,21 @@ class Calls:
 
     def _decision(self, call: PlannedCall, decision: Decision, via: Literal["check", "redeem"], action: Action, shown: Any) -> Emit:
         """The effect that says a decision. An allowed call is open from here on."""
-        reason: str | None = None
-        record: Mapping[str, Any] = decision_to_json(decision) if self._setup.recorded else NOTHING
         if isinstance(decision, Allow):
             self._open = OpenCall(call, decision.permit, decision.permit.action)
-            if record:
-                record = {**record, "allowed": _allowed_record(self._open.allowed, action, shown)}
-        elif isinstance(decision, Deny):
-            reason = decision.reason
         event = _gate_decision(
             step=self.step,
             id=call.id,
             via=via,
             decision=decision.decision,
             action=_with_args(action, copied(shown)),
-            reason=reason,
+            reason=decision.reason if isinstance(decision, Deny) else None,
         )
+        if self._plain:
+            return Emit(event)
+        record = decision_to_json(decision)
+        if isinstance(decision, Allow) and self._open is not None:
+            record["allowed"] = _allowed_record(self._open.allowed, action, shown)
         return self._say(event, record)
 
     def _approved(self, call: PlannedCall, tool: Tool, action: Action, asked: Ask, shown: Any) -> Steps[Decision]:
@@ -591,7 +599,9 @@ class Calls:
         opened.end = ended  # so that a stop that comes before the result is on record can say how it ended
         effect = ended.effect
         # What it spent stays spent, unless it said that it did nothing.
-        taken((yield ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle")))
+        close = ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle")
+        if (answer := (yield close)) is not OK:
+            taken(answer)
         self._open = None
         if effect is not None and not ran.output.ok:
             held = ("partial", "unknown", "done") if ran.reason == "timeout" else ("partial", "unknown")
@@ -676,7 +686,7 @@ class Calls:
             detail=detail[:DETAIL_LIMIT] if detail is not None else None,
             data=output.data,
         )
-        return self._say(event, _result_record(ran, shown) if self._setup.recorded else NOTHING)
+        return Emit(event) if self._plain else self._say(event, _result_record(ran, shown))
 
     def _masked(self, output: ToolOutput) -> ToolOutput:
         """Masked before anything is cut: half a secret at a cut would no longer be found."""

@@ -345,7 +345,8 @@ def perform(effect: EngineEffect[T]) -> Steps[T]:
 def taken(answer: Answer) -> Any:
     """The value of an `Ok`; any other answer unwinds as the matching exception.
 
-    ``taken((yield effect))`` is ``yield from perform(effect)`` without a generator of its own: for what comes in every step.
+    ``taken((yield effect))`` is ``yield from perform(effect)`` without a generator of its own: for what comes in every step. Where
+    the answer has no value, ``if (answer := (yield effect)) is not OK: taken(answer)`` is the same without a call.
     """
     if type(answer) is Ok:
         return answer.value

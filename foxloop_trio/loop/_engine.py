@@ -26,10 +26,12 @@ from ._budget import TokenUse, cost_of, token_use, usage_of
 from ._calls import SUMMARY_LIMIT, Call, Calls, Ended, Setup, as_guarded, failed
 from ._effects import (
     NOTHING,
+    OK,
     Answer,
     AskPlanner,
     CheckInput,
     ClosePermit,
+    Emit,
     EngineEffect,
     GateCheck,
     Limit,
@@ -76,6 +78,7 @@ class Engine(Calls):
         self.tokens = 0
         self.cost: Money | None = None
         self._cost_unknown = False
+        self._spending_ends = setup.budget.tokens is not None or setup.budget.cost is not None
         self._check_failures = 0
         self._corrections = 0
         self._names = frozenset([*setup.tools, prompt.FINISH])
@@ -164,7 +167,8 @@ class Engine(Calls):
             self._may_begin((yield PLANNERS_TURN))
         except LimitReached as limit:
             time_is_up = limit.answer  # other reasons are named before it
-        self._test_room()
+        if self.step >= self._setup.max_steps or self._spending_ends:
+            self._test_room()
         if time_is_up is not None:
             raise LimitReached(time_is_up)
         if self.guards is not None:
@@ -178,7 +182,8 @@ class Engine(Calls):
         if self._setup.recorded:
             yield from perform(Note("loop.observation", self._history.observation(self.step, sent)))
         try:
-            answer: ChatReply | Settled | Unreadable = taken((yield AskPlanner(sent, self._settle_input(), self._last_check)))
+            settle = self._settle_input() if self._results else None
+            answer: ChatReply | Settled | Unreadable = taken((yield AskPlanner(sent, settle, self._last_check)))
         except StepRaised as fault:
             self._block("model-error", fault.answer.message)
         if isinstance(answer, Settled):
@@ -193,8 +198,10 @@ class Engine(Calls):
             yield from self._correct(answer.problem, answer.use)
             return NO_CALLS
         use = token_use(answer, self._history.measure)
-        self.tokens += use.total
-        self._add_cost(cost_of(answer))
+        self.tokens += use.input_tokens + use.output_tokens
+        cost = cost_of(answer)
+        if cost is not None or self._spending_ends:
+            self._add_cost(cost)
         try:
             reply = read_reply(answer, step=self.step, names=self._names, used=self._ids)
         except BadReplyError as fault:
@@ -212,12 +219,13 @@ class Engine(Calls):
         plan = _plan(
             step=self.step,
             text=reply.text,
-            calls=tuple([self._as_shown(call) if self._redacts else call.planned for call in calls]),
+            calls=tuple([call.planned if self._plain else self._as_shown(call) for call in calls]),
             provider=answer.provider,
             tier=answer.tier,
             repairs=reply.repairs,
         )
-        taken((yield self._say(plan, self._spent(use) if self._setup.recorded else NOTHING)))
+        if (said := (yield Emit(plan) if self._plain else self._say(plan, self._spent(use)))) is not OK:
+            taken(said)
         if self.guards is not None:
             yield from self._replied(self.guards, answer, reply.text, calls)
         if not calls:

@@ -98,7 +98,8 @@ class Performer:
         self._ports = ports
         self._guards = guards
         self._engine = engine
-        self._run_id = engine.run_id
+        self._acting = acting_for_run(engine.run_id)
+        """Around what the gate is asked, so that what a grant allows per run is counted per run."""
         self._waits = waits
         self._recorder = recorder
         self._chat = partial(ports.planner.chat, tools=ports.definitions)
@@ -143,7 +144,8 @@ class Performer:
         if not waits.quiet:
             plain = False
         elif turn.kind == "tool":
-            plain = waits.rested_since_tool and current_time() - self._judged_at <= FRESH_SECONDS
+            waits.now = current_time()
+            plain = waits.rested_since_tool and waits.now - self._judged_at <= FRESH_SECONDS
         else:
             plain = waits.rested and turn.kind == "planner" and not self._ports.environments
             waits.rested = waits.rested and not plain
@@ -191,7 +193,9 @@ class Performer:
         """Wait until the run goes on; an abort, the request's expiry, or the loss of an environment ends the wait too."""
         left = math.inf if expires_at is None else max(0.0, expires_at - self._ports.wall_clock())
         waited = await self._waits.wait("pause", "expires_at", left, self._unpaused_or_lost, human=True)
-        return _answer(waited) if isinstance(waited, Waited) else None
+        if isinstance(waited, Waited):
+            return waited.cut if waited.cut is not None else _answer(waited)
+        return None
 
     async def _unpaused_or_lost(self) -> None:
         async with trio.open_nursery() as nursery:
@@ -346,33 +350,29 @@ class Performer:
             check_now = partial(check_now, store_request=False) if check_now is not None else None
         if check_now is None or not waits.quiet:
             return await self._judged(check, effect.action)
-        # Nothing is awaited when the gate can say it at once. What may cut a wait is looked at all the same, before and after.
+        # Nothing is awaited when the gate can say it at once. What may cut a wait is looked at all the same, before and after; a
+        # function that blocks cannot be cut.
         await checkpoint_if_cancelled()
-        began = current_time()
         decision: Any = None
         fault: Exception | None = None
         try:
-            with acting_for_run(self._run_id):  # so that what a grant allows per run is counted per run
+            with self._acting:
                 decision = called(check_now, effect.action)
         except Exception as error:
             fault = error
-        now = self._judged_at = current_time()
-        late = now - began >= STEP_SECONDS
-        if fault is None and waits.quiet and not late:
-            return self._decided(decision) if decision is not None else await self._judged(check, effect.action)
-        waited = Waited(decision, fault is None, fault)
+        self._judged_at = current_time()
         if waits.aborted:
-            waited.cut = Stop("abort")
-        elif late:
-            waited.fault = TimeoutError(f"gate took longer than {STEP_SECONDS:g} s")
-        return await self._given_back(waited)
+            return await self._given_back(Waited(decision, fault is None, fault, Stop("abort")))
+        if fault is not None:
+            return raised(fault)
+        return self._decided(decision) if decision is not None else await self._judged(check, effect.action)
 
     async def _gate_redeem(self, effect: GateRedeem) -> Answer:
         return await self._judged(self._ports.gate.redeem, effect.token, effect.action)
 
     async def _judged(self, ask: Callable[..., Awaitable[Any]], *args: Any) -> Answer:
         """A decision, or why there is none. Leave that came too late is given back; the use stays counted."""
-        with acting_for_run(self._run_id):
+        with self._acting:
             waited = await self._waits.wait("gate", "step_seconds", STEP_SECONDS, ask, *args)
         self._judged_at = current_time()
         return self._decided(waited.value) if isinstance(waited, Ok) else await self._given_back(waited)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -13,14 +14,14 @@ def shortcut(port: object, plain: str, awaited: str) -> Callable[..., Any] | Non
 
     Whoever wraps or extends a port changes what `awaited` does, and must not be passed by. So both are looked for in the class: a
     `plain` that was inherited from before `awaited` was written anew does not count, nor one that an object has of its own or finds
-    in what it wraps.
+    in what it wraps. One that is async after all is none.
     """
     if awaited in getattr(port, "__dict__", ()):
         return None
     for kind in type(port).__mro__:
         if plain in vars(kind):
-            found: Callable[..., Any] = getattr(port, plain)
-            return found
+            found = getattr(port, plain)
+            return found if callable(found) and not inspect.iscoroutinefunction(found) else None
         if awaited in vars(kind):
             return None
     return None

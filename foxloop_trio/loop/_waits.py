@@ -52,6 +52,8 @@ class Waits:
         """Whether other tasks have had their turn since the planner was last about to be asked."""
         self.rested_since_tool = False
         """The same, since a tool last began."""
+        self.now = 0.0
+        """The time of the last look at the clock before a tool; good for the wait that comes right after it."""
         self.started_at = 0.0
         self.human_seconds = 0.0
         self.aborted = False
@@ -121,9 +123,10 @@ class Waits:
         nothing of that came, else a `Waited` that tells which.
 
         What came all the same, late, is told too. Cancelled from outside passes through untouched. `watched`: whether other tasks
-        get their turn in this wait is noted. `turned`: a cancel that was pending was looked for right before.
+        get their turn in this wait is noted. `turned`: a cancel that was pending was looked for right before; and for a tool, which
+        is not watched, the clock.
         """
-        now = current_time()
+        now = self.now if turned and not watched else current_time()
         deadline = math.inf
         if seconds != math.inf or (self._limited and not human):
             deadline = now + seconds
@@ -146,7 +149,7 @@ class Waits:
                     if not (turned and self.quiet and deadline == math.inf):
                         # A cancel that came while a record was being written is seen before anything begins, not after.
                         await checkpoint_if_cancelled()
-                    value = await (Watched(self.others_had_their_turn, fn, args) if watched else interruptible(fn, *args))
+                    value = await (Watched(self, fn, args) if watched else interruptible(fn, *args))
                     returned = True
                 except BaseExceptionGroup as group:
                     # With a cancellation in it, it is a cancellation (GB-L18); the rest is kept for the record.

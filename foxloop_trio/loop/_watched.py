@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from types import CoroutineType, FrameType
-from typing import Any
+from typing import Any, Protocol
 
 import trio
 
@@ -24,18 +24,25 @@ def called(hook: Any, *args: Any) -> Any:
     return hook(*args)
 
 
+class Rests(Protocol):
+    """Who keeps account of whether other tasks have had their turn."""
+
+    rested: bool
+    rested_since_tool: bool
+
+
 class Watched:
-    """``await Watched(noted, fn, args)`` is ``await interruptible(fn, *args)``, and calls `noted` when it is suspended.
+    """``await Watched(rests, fn, args)`` is ``await interruptible(fn, *args)``, and tells `rests` when it is suspended.
 
     An await that never suspends gives no other task its turn, and from outside nobody can tell. So this drives the coroutine
     itself: whatever is sent, thrown and yielded passes through as it is, and for Trio's walk along the awaits (`cr_frame`,
     `cr_await`) it is the coroutine.
     """
 
-    __slots__ = ("_args", "_fn", "_inner", "_noted")
+    __slots__ = ("_args", "_fn", "_inner", "_rests")
 
-    def __init__(self, noted: Callable[[], None], fn: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
-        self._noted = noted
+    def __init__(self, rests: Rests, fn: Callable[..., Awaitable[Any]], args: tuple[Any, ...]) -> None:
+        self._rests = rests
         self._fn = fn
         self._args = args
         self._inner: Coroutine[Any, Any, Any] | None = None
@@ -54,7 +61,7 @@ class Watched:
         awaitable = self._fn(*self._args)
         self._inner = inner = awaitable if type(awaitable) is CoroutineType else _itself(awaitable)
         yielded = inner.send(None)
-        self._noted()
+        self._rests.rested = self._rests.rested_since_tool = True
         return yielded
 
     @trio.lowlevel.disable_ki_protection
