@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from foxloop_trio import Loop, create_gate
+from foxloop_trio import Denials, Loop, create_gate
 from foxloop_trio.actions import Action, Ask, Deny, ToolOutput
 from foxloop_trio.gate import MemoryGateStore
 from foxloop_trio.loop._shortcuts import shortcut
@@ -240,6 +240,32 @@ async def test_a_step_has_one_checkpoint_besides_those_of_planner_and_tool(parts
     assert abs(await turns_of(Silent(20)) - await turns_of(Waiting(20))) <= 2
 
 
+async def test_others_get_their_turn_in_every_step_though_no_tool_ever_runs(parts: Any) -> None:
+    """A planner that waited once, long ago, and a gate that denies at once."""
+    turns: list[int] = []
+
+    class Once(Silent):
+        async def chat(self, messages: Any, *, tools: Any) -> ChatReply:
+            if len(messages) == 2:
+                await trio.lowlevel.checkpoint()
+            return await super().chat(messages, tools=tools)
+
+    async def other() -> None:
+        while True:
+            turns.append(1)
+            await trio.lowlevel.checkpoint()
+
+    gate = now_gate(parts, lambda gate, action: Deny(reason="no-grant", message="No."))
+    denials = Denials(retry=lambda reason: True, limit=99)
+    loop = Loop(planner=Once(30), gate=gate, tools=[quiet(parts, [], turns)], max_steps=20, denials=denials)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(other)
+        outcome = await loop.complete("go")
+        nursery.cancel_scope.cancel()
+    assert outcome.reason == "max-steps"
+    assert len(turns) >= 19
+
+
 # The trail
 
 
@@ -263,11 +289,19 @@ async def test_a_trail_that_records_at_once_holds_the_same_bytes(parts: Any, moc
 
 
 async def test_a_cancel_before_a_record_at_once_keeps_it_for_the_end(parts: Any) -> None:
-    """It goes out before the one stop record, as one that waited would."""
+    """It goes out before the one stop record, as one that waited would, and is not handed over."""
     trail = MemoryTrail()
+    seen: list[str] = []
+
+    def each(run: Any, event: Any) -> None:
+        seen.append(event.type)
+        if event.type == "plan":
+            scope.cancel()
+
     bench = parts.Bench(parts.reply(parts.call(text="a")), parts.FINISH, sink=trail)
     with trio.CancelScope() as scope:
-        await bench.run(each=lambda run, event: scope.cancel() if event.type == "plan" else None)
+        await bench.run(each=each)
+    assert seen == ["plan"]
     assert [entry.kind for entry in trail.entries()][-2:] == ["loop.tool-call", "loop.aborted"]
 
 
