@@ -173,6 +173,8 @@ class Ran:
     """The text that the planner had read, when it comes from a trail."""
     seen: str | None = None
     """For a read: a digest of what it saw."""
+    blocked: bool = False
+    """A guard rewrote the call to one that does not fit."""
     interrupted: str | None = None
     """For a call that an earlier run left without a result: the host that it was allowed on, or the empty text."""
 
@@ -406,13 +408,20 @@ class Calls:
         if said.call is None:
             return None
         refusal = self._refusal(call)
-        return failed(*refusal) if refusal is not None else None
+        if refusal is None:
+            return None
+        ran = failed(*refusal)
+        ran.blocked = True  # the planner's own call would have run
+        return ran
 
     def _heard(self, guards: Guards, call: Call, ran: Ran) -> Steps[None]:
         """The guards learn what came of a call, also of one that never ran."""
         content = self._history.result_text(call.planned, ran.output)
         result = GuardedResult(
-            tool_call_id=call.planned.id, content=content, is_error=not ran.output.ok, blocked=ran.reason in REFUSED
+            tool_call_id=call.planned.id,
+            content=content,
+            is_error=not ran.output.ok,
+            blocked=ran.blocked or ran.reason in REFUSED,
         )
         yield from guards.after_tool(self.step, as_guarded(call), result)
 
