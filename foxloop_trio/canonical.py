@@ -129,6 +129,8 @@ def _fast(value: Any, max_depth: int, max_bytes: int | None) -> str | None:
                 size += len(items)
                 if str in kinds:
                     size += sum([len(item) for item in items if type(item) is str])
+                if size > max_bytes:
+                    return None
             if kinds <= _AS_THEY_ARE:
                 continue
             if not kinds <= _QUICK_TYPES:
@@ -149,7 +151,7 @@ def _fast(value: Any, max_depth: int, max_bytes: int | None) -> str | None:
             if dict in kinds or list in kinds:
                 below += [item for item in items if type(item) is dict or type(item) is list]
         left -= len(below)
-        if left < 0 or (max_bytes is not None and size > max_bytes):
+        if left < 0:
             return None
         level = below
     if not _TEXT_ONLY.issuperset(map(type, keys)):

@@ -58,7 +58,11 @@ class Planner(Protocol):
 
 @runtime_checkable
 class Gate(Protocol):
-    """The planner side of the gate. It judges; it cannot grant."""
+    """The planner side of the gate. It judges; it cannot grant.
+
+    It may also have a plain `check_now`, with the arguments of `check`: the answer, when there is nothing to wait for, or None,
+    with nothing done, when `check` must be awaited. It is only asked where it is not older than the class's `check`.
+    """
 
     async def check(self, action: Action, *, store_request: bool = True) -> Allow | Ask | Deny: ...
     async def redeem(self, token: str, action: Action) -> Allow | Deny: ...
@@ -69,6 +73,8 @@ class TrailSink(Protocol):
     """Where the run is recorded. `append` returns once the entry is durable.
 
     It has its checkpoint before the write: when it raises Cancelled, nothing was written; when the write has begun, it ends.
+    It may also have a plain `append_nowait`, with the arguments of `append`, when it never has to wait for anything. It is only
+    used where it is not older than the class's `append`.
     """
 
     async def append(self, *, actor: str, kind: str, data: Any) -> Any: ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
@@ -111,6 +112,8 @@ def cut(text: str, limit: int) -> str:
 
 def _escape_and_cut(text: str, limit: int) -> str:
     """Brackets escaped, then cut at `limit` characters, never through an escape sequence; a cut is marked."""
+    if len(text) <= limit and "<" not in text and ">" not in text:
+        return text
     # Escaping only lengthens, so what lies beyond limit + 4 cannot matter; a huge text is never escaped whole.
     escaped = text[: limit + len(_ESCAPED[0])].replace("<", "&lt;").replace(">", "&gt;")
     if len(escaped) <= limit:
@@ -172,9 +175,17 @@ def goal_message(goal: str, nonce: str) -> str:
     )
 
 
+def _shown_name(tool_name: str) -> str:
+    return _escape_and_cut(" ".join(tool_name.split()), 64)
+
+
+_short_name: Final = lru_cache(maxsize=256)(_shown_name)
+"""The same names come again and again. A planner can write others, so long ones are not remembered."""
+
+
 def result_text(tool_name: str, output: ToolOutput, nonce: str) -> str:
     """The content of a tool message: name and ok or failed, the summary, and outside text between the run's markers."""
-    name = _escape_and_cut(" ".join(tool_name.split()), 64)
+    name = _short_name(tool_name) if len(tool_name) <= 64 else _shown_name(tool_name)
     text = f"{name}: {'ok' if output.ok else 'failed'}\n{_escape_and_cut(output.summary, LIMITS['summary'])}"
     if output.untrusted:
         outside = _escape_and_cut(output.untrusted, LIMITS["untrusted"])

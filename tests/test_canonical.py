@@ -8,6 +8,7 @@ import math
 import random
 import struct
 import sys
+import tracemalloc
 from collections import OrderedDict
 from datetime import date
 from typing import Any
@@ -226,6 +227,18 @@ def test_a_container_inside_itself_is_refused_at_once() -> None:
     for value in (inner, outer):
         with pytest.raises(NotJsonError, match="contains itself"):
             canonical_json(value)
+
+
+def test_a_small_value_that_stands_for_much_is_refused_in_little_memory() -> None:
+    """Twenty thousand times the same thousand keys: looking at all of them would take 160 MB."""
+    part = {f"k{n}": n for n in range(1000)}
+    tracemalloc.start()
+    with pytest.raises(NotJsonError) as caught:
+        canonical_json([part] * 20_000, max_bytes=1_048_576)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert caught.value.code == "too-large"
+    assert peak < 20_000_000
 
 
 def test_a_shared_part_is_no_cycle() -> None:

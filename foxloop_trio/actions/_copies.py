@@ -14,6 +14,8 @@ def copied(value: Any) -> Any:
     if kind in _SHARED:
         return value
     if kind is dict:
+        if _SHARED.issuperset(map(type, value.values())):
+            return value.copy()
         return {key: inner if type(inner) in _SHARED else copied(inner) for key, inner in value.items()}
     if kind is list:
         return [inner if type(inner) in _SHARED else copied(inner) for inner in value]

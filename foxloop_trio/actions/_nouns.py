@@ -10,6 +10,7 @@ import attrs
 
 from ..canonical import read_canonical
 from ._copies import copied
+from ._unchecked import unchecked
 from ._valid import all_of, flag, instant, of, optional_text, text, whole
 
 Scope = Literal["read", "fill", "submit", "pay"]
@@ -61,7 +62,7 @@ class Action:
 
     def copy(self) -> Action:
         """A copy that shares nothing with this one that could be changed."""
-        return Action(tool=self.tool, args=copied(self.args), domain=self.domain, scope=self.scope, amount=self.amount)
+        return _action(tool=self.tool, args=copied(self.args), domain=self.domain, scope=self.scope, amount=self.amount)
 
     def to_json(self) -> dict[str, Any]:
         """The action as plain JSON; `amount` is left out when there is none."""
@@ -69,6 +70,9 @@ class Action:
         if self.amount is not None:
             plain["amount"] = self.amount.to_json()
         return plain
+
+
+_action = unchecked(Action)
 
 
 @attrs.frozen(kw_only=True)

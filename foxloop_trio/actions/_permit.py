@@ -27,13 +27,14 @@ class Permit:
     Hold it, compare it, but do not try to make one: the constructor raises TypeError.
     """
 
-    __slots__ = ("_alive", "_digest", "_grant_id", "_id", "_ledger", "_text", "_whole")
+    __slots__ = ("_alive", "_digest", "_grant_id", "_id", "_ledger", "_reserved", "_text", "_whole")
 
     _id: str
     _grant_id: str
     _digest: str
     _text: str
     _ledger: Ledger
+    _reserved: bool
     _alive: bool
     _whole: Action | None
 
@@ -89,6 +90,14 @@ class Permit:
             self._alive = False
             await self._ledger.release(self._id)
 
+    def close_now(self) -> bool:
+        """Settle or release, which are one and the same where nothing was reserved: then the books do not change, and nothing need
+        be awaited. False, and nothing has happened, where something was."""
+        if self._reserved:
+            return False
+        self._alive = False
+        return True
+
 
 def closed_permit(action: Action) -> Permit:
     """A permit that is closed from the beginning: what stands for the one of a recorded call when a trail is replayed.
@@ -100,6 +109,7 @@ def closed_permit(action: Action) -> Permit:
     permit._text = canonical_json(action.to_json())
     permit._digest = canonical_sha256(permit._text)
     permit._ledger = _NoLedger()
+    permit._reserved = False
     permit._alive = False
     permit._whole = action.copy()
     return permit

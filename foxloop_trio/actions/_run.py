@@ -6,8 +6,6 @@ gate, must not be able to say which run it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
@@ -19,11 +17,19 @@ def current_run() -> str:
     return _RUN.get()
 
 
-@contextmanager
-def acting_for_run(run_id: str) -> Iterator[None]:
-    """Within, this task and those that it starts act for `run_id`."""
-    token = _RUN.set(run_id)
-    try:
-        yield
-    finally:
-        _RUN.reset(token)
+class acting_for_run:  # noqa: N801  # used like the context managers of contextlib
+    """Within, this task and those that it starts act for `run_id`. May be entered again and again, but not while it is.
+
+    (Every step does, hence no generator.)
+    """
+
+    __slots__ = ("_run_id", "_token")
+
+    def __init__(self, run_id: str) -> None:
+        self._run_id = run_id
+
+    def __enter__(self) -> None:
+        self._token = _RUN.set(self._run_id)
+
+    def __exit__(self, *_: object) -> None:
+        _RUN.reset(self._token)

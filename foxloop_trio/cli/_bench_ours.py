@@ -58,6 +58,9 @@ class AllowedBefore:
     async def check(self, action: Action, *, store_request: bool = True) -> Allow | Ask | Deny:
         return next(self._answers)
 
+    def check_now(self, action: Action, *, store_request: bool = True) -> Allow | Ask | Deny | None:
+        return next(self._answers)
+
     async def redeem(self, token: str, action: Action) -> Allow | Deny:
         raise NotImplementedError("nothing asks in this benchmark")
 

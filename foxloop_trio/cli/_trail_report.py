@@ -29,11 +29,12 @@ def report(file: Path, run_id: str | None, key_file: Path | None, checkpoint_fil
     same, and says so), 2 when there is nothing to tell.
     """
     from ..reports import render_page
+    from ..trail import trail_files
 
     trail = TrailFile(file, key_file=key_file, checkpoint_file=checkpoint_file)
     story = trail.story(run_id)
     try:
-        if output.exists() and output.samefile(file):
+        if output.exists() and any(output.samefile(part) for part in trail_files(file)):
             raise CannotTellError(f"{output}: that is the trail itself; the page would destroy it")
         # A lone half of a character was written out by the page already, so UTF-8 takes all of it.
         with open(output, "w", encoding="utf-8", newline="\n", opener=_open_for_owner) as page:
@@ -46,8 +47,7 @@ def report(file: Path, run_id: str | None, key_file: Path | None, checkpoint_fil
         return 1 if trail.bad else 0
     click.echo(f"Wrote {output}: run {story.run}, {story.outcome.status}, {_proven(proof.state)}.")
     if proof.fault is not None:
-        where = "checkpoint" if proof.fault.line is None else f"line {proof.fault.line}"
-        click.echo(f"{where}: {proof.fault.reason}: {proof.fault.message}", err=True)
+        click.echo(f"{proof.fault.place}: {proof.fault.reason}: {proof.fault.message}", err=True)
     return 1 if trail.bad else 0
 
 

@@ -94,8 +94,7 @@ def _print_entries(trail: TrailFile, entries: Iterator[Entry], as_json: bool) ->
         click.echo(_line(entry))
     verdict = trail.verdict()
     if verdict is not None and not verdict.ok:
-        where = "checkpoint" if verdict.line is None else f"line {verdict.line}"
-        click.echo(f"{where}: {verdict.reason}: {verdict.message}", err=True)
+        click.echo(f"{verdict.place}: {verdict.reason}: {verdict.message}", err=True)
 
 
 def _verdict(trail: TrailFile) -> dict[str, Any] | None:

@@ -17,7 +17,7 @@ import click
 
 if TYPE_CHECKING:
     from ..reports import RunInfo, Story
-    from ..trail import Entry, Fault, Verified
+    from ..trail import Entry, Fault, FaultReason, Verified
 
 KEY_VARIABLE: Final = "FOXTRAIL_KEY"
 MOST_LISTED: Final = 10
@@ -47,16 +47,13 @@ def trail_options(command: Command) -> Command:
 
 
 class TrailFile:
-    """One look at a trail's file: its first `size` bytes, so that a writer beside us changes nothing between two readings."""
+    """One look at a trail: the first `size` bytes of its files, so that a writer beside us changes nothing between two readings."""
 
     def __init__(self, file: Path, *, key_file: Path | None, checkpoint_file: Path | None) -> None:
         self.file = file
         self.verification: Verified | Fault | None = None
         self._read_fault: Fault | None = None
-        try:
-            self._size = file.stat().st_size
-        except (OSError, ValueError) as fault:
-            raise CannotTellError(f"{file}: cannot be read ({getattr(fault, 'strerror', None) or fault})") from fault
+        self._size = _size_of(file)
         self.verification = self._verified(key_file, checkpoint_file)
 
     def _verified(self, key_file: Path | None, checkpoint_file: Path | None) -> Verified | Fault | None:
@@ -79,9 +76,9 @@ class TrailFile:
         try:
             yield from read_trail(self.file, size=self._size)
         except InvalidEntryError as fault:
-            line = fault.line or 1
-            message = str(fault).removeprefix(f"line {line}: ")
-            self._read_fault = Fault(index=line - 1, reason="bad-line", message=f"{message}; nothing after it is shown")
+            reason: FaultReason = "bad-line" if fault.line is not None else "missing-file"
+            message = f"{fault.problem}; nothing after it is shown"
+            self._read_fault = Fault(index=(fault.line or 1) - 1, reason=reason, message=message, file=fault.file)
         except TrailError as fault:
             raise CannotTellError(str(fault)) from fault
 
@@ -101,7 +98,7 @@ class TrailFile:
 
         runs = list_runs(self.entries())
         if not runs:
-            why = f" (line {self._read_fault.line}: {self._read_fault.message})" if self._read_fault is not None else ""
+            why = f" ({self._read_fault.place}: {self._read_fault.message})" if self._read_fault is not None else ""
             raise CannotTellError(f"{self.file}: no run of the loop is in it{why}")
         if wanted is None:
             return runs[-1]
@@ -120,6 +117,19 @@ class TrailFile:
 
         run = self.run_named(wanted)
         return tell_story(self.entries(), run=run.id, verification=self.verdict(), blobs=partial(read_blob, self.file))
+
+
+def _size_of(file: Path) -> int:
+    """Bytes of all files of the trail."""
+    from ..trail import TrailError, trail_files
+
+    try:
+        # Where there is none, looking at the one that was named says so.
+        return sum(part.stat().st_size for part in trail_files(file) or [file])
+    except TrailError as fault:
+        raise CannotTellError(str(fault)) from fault
+    except (OSError, ValueError) as fault:
+        raise CannotTellError(f"{file}: cannot be read ({getattr(fault, 'strerror', None) or fault})") from fault
 
 
 def line_of(run: RunInfo) -> str:

@@ -8,7 +8,7 @@ heard and what is saved cannot drift apart; the cancellation is delivered at the
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Final, Generic, Literal, TypeVar
 
 import attrs
@@ -107,6 +107,20 @@ class Core:
         finally:
             self._turns.give()
 
+    @trio.lowlevel.enable_ki_protection
+    def run_now(self, work: Work[T]) -> T | None:
+        """`run` where nothing has to be waited for: the answer, or None, with nothing changed, when something has to.
+
+        That is so for a store in memory and no hook, while nobody else is at work in the gate. Raises as `run` does.
+        """
+        if self.hook is not None or type(self.store) is not MemoryGateStore or not self._turns.take_nowait():
+            return None
+        try:
+            transaction = self._transaction_nowait()
+            return None if transaction is None else _at_once(self._do_at_once(transaction, work, True))
+        finally:
+            self._turns.give()
+
     async def _take_turn(self) -> None:
         if not self._turns.take_nowait():  # before any checkpoint, so that turns are taken in call order
             with trio.move_on_after(LOCK_TIMEOUT) as scope:
@@ -122,10 +136,7 @@ class Core:
 
     async def _do(self, work: Work[T], needs_clock: bool) -> T:
         if self.hook is None and type(self.store) is MemoryGateStore:
-            try:
-                transaction = self.store.transaction_nowait()
-            except RuntimeError as error:  # this task is in a transaction of its own on the store; it would wait for itself
-                raise failure("storage-error") from error
+            transaction = self._transaction_nowait()
             if transaction is not None:
                 return await self._do_at_once(transaction, work, needs_clock)
         books: Books | None = None
@@ -159,6 +170,13 @@ class Core:
             raise problem
         finally:
             del problem  # it holds this frame in its traceback
+
+    def _transaction_nowait(self) -> MemoryTransaction | None:
+        assert type(self.store) is MemoryGateStore
+        try:
+            return self.store.transaction_nowait()
+        except RuntimeError as error:  # this task is in a transaction of its own on the store; it would wait for itself
+            raise failure("storage-error") from error
 
     async def _do_at_once(self, tx: MemoryTransaction, work: Work[T], needs_clock: bool) -> T:
         """As `_do`, where nothing waits: no limit can pass and no cancel arrive, so there is nothing to bound and to shield."""
@@ -215,6 +233,17 @@ class Core:
                 await self._call_hook(self.hook, event)
             except Failure:
                 return
+
+
+def _at_once(steps: Coroutine[object, object, T]) -> T:
+    """What a coroutine that never waits comes to."""
+    try:
+        steps.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    steps.close()
+    raise RuntimeError("a transaction in memory waited")
 
 
 @trio.lowlevel.disable_ki_protection  # the hook is the host's code: a Ctrl-C gets into it, and then nothing is saved

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import attrs
 
-from ..actions import SCOPES, Action, Money, Scope
+from ..actions import SCOPES, Action, Money, Scope, unchecked
 from ..canonical import canonical_json, canonical_sha256, read_canonical
 from ..errors import GateError, NotJsonError
 from ._hosts import normalise_host
@@ -38,6 +38,17 @@ class Parsed:
     amount: Money | None
     text: str
     digest: str
+    args: dict[str, Any] | None
+    """The arguments as reading them from `text` would give them, where that is plain to see."""
+
+    def whole(self) -> Action | None:
+        """The action as reading it from `text` would give it, for one owner; None when it has to be read."""
+        if self.args is None:
+            return None
+        return _action(tool=self.tool, args=self.args.copy(), domain=self.host, scope=self.scope, amount=self.amount)
+
+
+_action = unchecked(Action)
 
 
 @attrs.define(slots=True, eq=False)
@@ -92,7 +103,26 @@ def _parse(action: object, tools: Registry) -> Parsed:
     if args_text.count("{") + args_text.count("[") >= MAX_DEPTH:
         _canonical(args, "args", max_depth=MAX_DEPTH - 1)
     text = _action_text(args_text, entry, host, computed)
-    return Parsed(tool=entry.name, scope=entry.scope, host=host, amount=computed, text=text, digest=canonical_sha256(text))
+    return Parsed(
+        tool=entry.name,
+        scope=entry.scope,
+        host=host,
+        amount=computed,
+        text=text,
+        digest=canonical_sha256(text),
+        args=_as_read(args, args_text),
+    )
+
+
+_READ_AS_WRITTEN: Final = frozenset({str, int, bool, type(None)})
+
+
+def _as_read(args: dict[str, Any], text: str) -> dict[str, Any] | None:
+    """What reading `text`, the canonical JSON of `args`, gives: found without reading it where no value can come back as another
+    one (a float can, as an int) and the order of keys is that of their characters; else None."""
+    if text.isascii() and _READ_AS_WRITTEN.issuperset(map(type, args.values())):
+        return {name: args[name] for name in sorted(args)}
+    return None
 
 
 def _plain_fields(action: object) -> dict[str, Any]:

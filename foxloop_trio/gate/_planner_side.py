@@ -45,7 +45,7 @@ class _Sealed(type):
 class GateSide(metaclass=_Sealed):
     """The planner side of the gate. Made by `create_gate` only.
 
-    Both methods answer every bad input with a `Deny`; they raise for none. An answer that was saved is returned even when a
+    Its methods answer every bad input with a `Deny`; they raise for none. An answer that was saved is returned even when a
     cancellation arrived meanwhile; it is delivered at the caller's next checkpoint.
     """
 
@@ -69,6 +69,24 @@ class GateSide(metaclass=_Sealed):
             return _answer(hidden, await core.run(judge))
         except Failure as problem:
             return Deny(reason=problem.reason, message=problem.message)
+
+    def check_now(self, action: Action, *, store_request: bool = True) -> Allow | Ask | Deny | None:
+        """What `check` answers, without being awaited; None, and nothing has happened, when it has to be.
+
+        It has to where something may be waited for: a decision hook, a store that is not in memory, another task that is at work in
+        the gate. No checkpoint, so a caller that uses nothing else sees to it that other tasks get their turn.
+        """
+        hidden = _HIDDEN[self]
+        core, run = hidden.core, current_run()
+
+        def judge(books: Books) -> Any:
+            return judge_check(core, books, action, store_request, run)
+
+        try:
+            judgement = core.run_now(judge)
+        except Failure as problem:
+            return Deny(reason=problem.reason, message=problem.message)
+        return None if judgement is None else _answer(hidden, judgement)
 
     async def redeem(self, token: str, action: Action) -> Allow | Deny:
         """Spend an approval token on exactly the action that was approved. Any attempt with a live token uses it up."""
@@ -113,5 +131,7 @@ def _answer(hidden: _Hidden, judgement: Judgement) -> Allow | Ask | Deny:
         text=judgement.action.text,
         digest=judgement.action.digest,
         ledger=hidden.money_ledger if judgement.reserved else hidden.ledger,
+        reserved=judgement.reserved,
+        whole=judgement.action.whole(),
     )
     return Allow(grant_id=judgement.grant_id, permit=permit, rule_id=judgement.rule_id)

@@ -72,7 +72,7 @@ def recordable(value: Any) -> Any:
     return value
 
 
-@attrs.define(kw_only=True)
+@attrs.define
 class TokenUse:
     """What one planner request used, measured by the model server or estimated by us from the lengths."""
 
@@ -94,19 +94,29 @@ def token_use(reply: object, characters_sent: Callable[[], int]) -> TokenUse:
     `characters_sent` is only asked when it is needed.
     """
     usage = usage_of(reply)
-    if usage is not None and _counts(usage.input_tokens) and _counts(usage.output_tokens):
-        return TokenUse(input_tokens=math.ceil(usage.input_tokens), output_tokens=math.ceil(usage.output_tokens), estimated=False)
+    if usage is not None:
+        inbound, outbound = usage.input_tokens, usage.output_tokens
+        if (
+            type(inbound) is int
+            and type(outbound) is int
+            and 0 <= inbound <= MAX_SAFE_INTEGER
+            and 0 <= outbound <= MAX_SAFE_INTEGER
+        ):
+            return TokenUse(inbound, outbound, False)
+        if _counts(inbound) and _counts(outbound):
+            return TokenUse(math.ceil(inbound), math.ceil(outbound), False)
     sent = characters_sent()
     total = math.ceil((sent + _reply_size(reply)) / CHARACTERS_PER_TOKEN)
     inbound = min(total, sent // CHARACTERS_PER_TOKEN)
-    return TokenUse(input_tokens=inbound, output_tokens=total - inbound, estimated=True)
+    return TokenUse(inbound, total - inbound, True)
 
 
 def cost_of(reply: object) -> Money | None:
     """What a reply says that it cost; None when it does not say so in `Money`."""
     usage = usage_of(reply)
-    cost = usage.cost if usage is not None else None
-    return cost if isinstance(cost, Money) else None
+    if usage is None or usage.cost is None:
+        return None
+    return usage.cost if isinstance(usage.cost, Money) else None
 
 
 def usage_of(reply: object) -> Usage | None:

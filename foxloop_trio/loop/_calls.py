@@ -50,6 +50,8 @@ from ._budget import Budget
 from ._denials import Denials
 from ._effects import (
     NOTHING,
+    OK,
+    Answer,
     AskHuman,
     CallInterrupted,
     ClosePermit,
@@ -72,6 +74,7 @@ from ._effects import (
     ToolEnd,
     Turn,
     perform,
+    taken,
 )
 from ._guarded import Guards
 from ._history import History
@@ -133,6 +136,8 @@ class Call:
     """The arguments for events and trail: these, or what `redact` made of them, or the raw text when it is not JSON."""
     in_history: bool = True
     """Whether the assistant message holds it, so that the planner must get an answer to it."""
+    plain: bool = False
+    """Whether the arguments are certainly JSON as the gate takes it, having been read in the plain way."""
     remarks: str = ""
     """What guards that rewrote it want the planner to read in front of its result."""
 
@@ -168,6 +173,8 @@ class Ran:
     """The text that the planner had read, when it comes from a trail."""
     seen: str | None = None
     """For a read: a digest of what it saw."""
+    blocked: bool = False
+    """A guard rewrote the call to one that does not fit."""
     interrupted: str | None = None
     """For a call that an earlier run left without a result: the host that it was allowed on, or the empty text."""
 
@@ -236,8 +243,10 @@ class Calls:
         system = prompt.planner_prompt(max_calls_per_turn=setup.max_calls_per_turn, denials=setup.denials is not None)
         goal = prompt.goal_message(setup.goal, setup.nonce)
         # No digest of texts in which something is hidden: with all else in the trail, a short secret could be guessed from it.
-        hides = any(tool.redact is not None for tool in setup.tools.values())
-        self._history = History(setup.nonce, system=system, goal=goal, observed=setup.recorded and not hides)
+        self._redacts = any(tool.redact is not None for tool in setup.tools.values())
+        self._plain = not (setup.recorded or self._redacts)
+        """There is no trail, and no tool hides anything: an event is all that is to be said of it."""
+        self._history = History(setup.nonce, system=system, goal=goal, observed=setup.recorded and not self._redacts)
         self.guards: Guards | None = None
         if setup.guarded:
             self.guards = Guards(goal=setup.goal, tools=setup.tools, system=system, record=self.masks.record)
@@ -245,15 +254,18 @@ class Calls:
     # What is said
 
     def _say(self, event: LoopEvent, record: Mapping[str, Any] = NOTHING) -> Emit:
-        """The effect that says an event, with what `redact` hides masked in it."""
-        if self.masks:
+        """The effect that says an event, with what `redact` hides masked in it. Where `_plain` holds, that is `Emit(event)`."""
+        if not self._setup.recorded:
+            record = NOTHING
+        if self.masks.hidden:
             return Emit(self.masks.value(event), self.masks.record(record))
         return Emit(event, record)
 
     def _call(self, read: ReadCall) -> Call:
         """A call as read. Before it is put on record, `redact` has its word on what may be shown of it."""
         tool = self._setup.tools.get(read.planned.name)
-        return Call(read.planned, read.args, tool, read.planned.args if read.args is NOT_JSON else read.args)
+        shown = read.planned.args if read.args is NOT_JSON else read.args
+        return Call(read.planned, read.args, tool, shown, plain=read.plain)
 
     def _redacted(self, tool: Tool, args: Any, raw: str) -> Steps[Any]:
         """What may be shown of arguments; only their length when `redact` cannot say, or they are not JSON (ruling 13)."""
@@ -276,10 +288,12 @@ class Calls:
             self._block("repeated-call", circle)
         refusal = self._refusal(call)
         # Planned before the trail ended, and not begun: only the masks of its arguments are left, and those are not to be run.
-        lost = self.past is not None and self.past_is_masked and self.past.ended and _is_hidden(call)
+        lost = self.past_is_masked and self.past is not None and self.past.ended and _is_hidden(call)
         event = _tool_call(step=self.step, id=planned.id, name=planned.name, args=copied(call.shown))
+        emit = Emit(event) if self._plain else self._say(event, self._call_record(call, refusal))
         try:
-            yield from perform(self._say(event, self._call_record(call, refusal) if self._setup.recorded else NOTHING))
+            if (answer := (yield emit)) is not OK:
+                taken(answer)
         except CallInterrupted as gap:
             return (yield from self._break_off(call, gap.answer))
         if lost:
@@ -294,24 +308,43 @@ class Calls:
                 return "end-batch"
             if refused is not None:
                 return (yield from self._conclude(call, refused))
-        return (yield from self._carry_out(call, tool))
-
-    def _carry_out(self, call: Call, tool: Tool) -> Steps[CallEnd]:
-        """A call that can be judged: prepared, judged, run (steps 8 to 21)."""
-        planned = call.planned
-        try:
-            action, shown = yield from self._action(call, tool)
-        except StepRaised as fault:
-            return (yield from self._conclude(call, self._raised("invalid-args", fault.answer, prompt.NOT_PREPARED)))
+        # It can be judged: from here on it is prepared, judged and run (steps 8 to 21).
+        if tool.prepare is None and tool.redact is None and isinstance(tool.domain, str):
+            shown = call.args
+            action = _action(tool=planned.name, args=shown, domain=tool.domain, scope=tool.scope)
+        else:
+            try:
+                action, shown = yield from self._action(call, tool)
+            except StepRaised as fault:
+                return (yield from self._conclude(call, self._raised("invalid-args", fault.answer, prompt.NOT_PREPARED)))
         if self._tool_calls_spent():
             # Every call gets an answer, so this one and the rest of the reply are skipped before the run stops (ruling 46).
             yield from self._skip(call, prompt.SKIPPED_OVER_BUDGET)
             return "over-budget"
-        leave = yield from self._leave(planned, tool, action, shown)
-        if isinstance(leave, Deny):
-            return (yield from self._learn(call, leave))
-        ran = yield from self._execute(call, tool, leave)
-        end = yield from self._conclude(call, ran)
+        # The gate's leave, a human's included (steps 11 to 15). Leave that lapsed in waiting is asked for anew.
+        for _ in range(REJUDGE_LIMIT):
+            decision = self._judgement((yield GateCheck(action)))
+            if (answer := (yield self._decision(planned, decision, "check", action, shown))) is not OK:
+                taken(answer)
+            if not isinstance(decision, Allow):
+                denial = yield from self._after_no(call, tool, action, decision, shown)
+                if denial is not None:
+                    return (yield from self._learn(call, denial))
+            self._denials = 0
+            opened = self._open
+            assert opened is not None
+            if self._may_begin((yield Turn("tool", opened.permit))):
+                break
+            yield from self._give_back(opened)
+        else:
+            self._block("gate-deny", f"expired: {PERMIT_WORDS}")
+        ran = yield from self._execute(call, tool, opened)
+        self._ended_with(call, ran)
+        if (answer := (yield self._result(call, ran))) is not OK:
+            taken(answer)
+        if self.guards is not None:
+            yield from self._heard(self.guards, call, ran)
+        end = self._counted(ran)
         return "end-batch" if tool.scope in ("submit", "pay") or ran.output.stop_batch else end
 
     def _break_off(self, call: Call, gap: Interrupted) -> Steps[CallEnd]:
@@ -334,7 +367,7 @@ class Calls:
     def _refusal(self, call: Call) -> tuple[ResultReason, str] | None:
         """Why this call cannot go to the gate, as reason and words; None when it can (steps 5 to 7, ruling 7)."""
         planned, tool, args = call.planned, call.tool, call.args
-        if self.past is not None and self.past_is_masked and not self.past.ended:
+        if self.past_is_masked and self.past is not None and not self.past.ended:
             known = self.past.verdict(planned.id)
             if known is None and args is NOT_JSON:
                 call.args = {}  # hidden as a whole, since it was no refusal
@@ -343,7 +376,7 @@ class Calls:
             return "invalid-args", prompt.COPIED_MARKER
         if tool is None:
             return "unknown-tool", prompt.unknown_tool(planned.name, [*self._setup.tools, prompt.FINISH])
-        problem = tool.args_problem(planned.args if args is NOT_JSON else args)
+        problem = tool.args_problem(planned.args if args is NOT_JSON else args, is_json=call.plain)
         if problem is not None:
             return "invalid-args", problem
         if self._in_doubt and not self._in_doubt.keys().isdisjoint(((planned.name, call.key), (planned.name, ANY_ARGUMENTS))):
@@ -366,7 +399,7 @@ class Calls:
         """
         said = yield from guards.before_tool(as_guarded(call))
         if said.call is not None:
-            call.args = said.call.arguments
+            call.args, call.plain = said.call.arguments, False
             call.shown = call.args if tool.redact is None else (yield from self._redacted(tool, call.args, ""))
             call.remarks = "\n".join(said.remarks)
         yield from guards.note_call(self.step, said, call.planned.id, copied(call.shown))
@@ -375,13 +408,20 @@ class Calls:
         if said.call is None:
             return None
         refusal = self._refusal(call)
-        return failed(*refusal) if refusal is not None else None
+        if refusal is None:
+            return None
+        ran = failed(*refusal)
+        ran.blocked = True  # the planner's own call would have run
+        return ran
 
     def _heard(self, guards: Guards, call: Call, ran: Ran) -> Steps[None]:
         """The guards learn what came of a call, also of one that never ran."""
         content = self._history.result_text(call.planned, ran.output)
         result = GuardedResult(
-            tool_call_id=call.planned.id, content=content, is_error=not ran.output.ok, blocked=ran.reason in REFUSED
+            tool_call_id=call.planned.id,
+            content=content,
+            is_error=not ran.output.ok,
+            blocked=ran.blocked or ran.reason in REFUSED,
         )
         yield from guards.after_tool(self.step, as_guarded(call), result)
 
@@ -417,27 +457,16 @@ class Calls:
 
     # The gate and the human
 
-    def _leave(self, call: PlannedCall, tool: Tool, action: Action, shown: Any) -> Steps[OpenCall | Deny]:
-        """The gate's leave for the action, a human's included; or the denial that the planner may learn from.
-
-        A leave that lapsed in waiting is asked for anew.
-        """
-        for _ in range(REJUDGE_LIMIT):
-            decision = yield from self._judged(call, GateCheck(action), "check", action, shown)
-            if type(decision) is not Allow:
-                if isinstance(decision, Deny) and (yield from self._may_learn(decision)):
-                    return decision
-                if isinstance(decision, Ask):
-                    decision = yield from self._approved(call, tool, action, decision, shown)
-                if isinstance(decision, Deny):
-                    self._block("gate-deny", f"{decision.reason}: {decision.message}")
-            self._denials = 0
-            opened = self._open
-            assert opened is not None
-            if (yield from self._turn(Turn("tool", opened.permit))):
-                return opened
-            yield from self._give_back(opened)
-        self._block("gate-deny", f"expired: {PERMIT_WORDS}")
+    def _after_no(self, call: Call, tool: Tool, action: Action, decision: Ask | Deny, shown: Any) -> Steps[Deny | None]:
+        """The gate did not allow it at once: the denial that the planner may learn from, or None once a human has allowed it."""
+        if isinstance(decision, Deny) and (yield from self._may_learn(decision)):
+            return decision
+        final: Decision = decision
+        if isinstance(decision, Ask):
+            final = yield from self._approved(call.planned, tool, action, decision, shown)
+        if isinstance(final, Deny):
+            self._block("gate-deny", f"{final.reason}: {final.message}")
+        return None
 
     def _give_back(self, opened: OpenCall) -> Steps[None]:
         """Leave that lapsed before anything began."""
@@ -470,29 +499,37 @@ class Calls:
     def _judged(
         self, call: PlannedCall, ask: GateCheck | GateRedeem, via: Literal["check", "redeem"], action: Action, shown: Any
     ) -> Steps[Decision]:
-        """One answer of the gate, recorded and shown before anything is done about it. An allowed call is open from here on."""
+        """One answer of the gate, recorded and shown before anything is done about it."""
+        decision = self._judgement((yield ask))
+        yield from perform(self._decision(call, decision, via, action, shown))
+        return decision
+
+    def _judgement(self, answer: Answer) -> Decision:
+        """What the gate said; one that raised ends the run."""
         try:
-            decision = yield from perform(ask)
+            decision: Decision = taken(answer)
+            return decision
         except StepRaised as fault:
             self._block("gate-error", fault.answer.message)
-        reason: str | None = None
-        record: Mapping[str, Any] = decision_to_json(decision) if self._setup.recorded else NOTHING
+
+    def _decision(self, call: PlannedCall, decision: Decision, via: Literal["check", "redeem"], action: Action, shown: Any) -> Emit:
+        """The effect that says a decision. An allowed call is open from here on."""
         if isinstance(decision, Allow):
             self._open = OpenCall(call, decision.permit, decision.permit.action)
-            if record:
-                record = {**record, "allowed": _allowed_record(self._open.allowed, action, shown)}
-        elif isinstance(decision, Deny):
-            reason = decision.reason
         event = _gate_decision(
             step=self.step,
             id=call.id,
             via=via,
             decision=decision.decision,
             action=_with_args(action, copied(shown)),
-            reason=reason,
+            reason=decision.reason if isinstance(decision, Deny) else None,
         )
-        yield from perform(self._say(event, record))
-        return decision
+        if self._plain:
+            return Emit(event)
+        record = decision_to_json(decision)
+        if isinstance(decision, Allow) and self._open is not None:
+            record["allowed"] = _allowed_record(self._open.allowed, action, shown)
+        return self._say(event, record)
 
     def _approved(self, call: PlannedCall, tool: Tool, action: Action, asked: Ask, shown: Any) -> Steps[Decision]:
         """A human's answer and what the gate makes of it (7.3). The human sees the very action; events may show less of it."""
@@ -502,7 +539,7 @@ class Calls:
             self._block("approval-error", "the gate asked without storing a request, so nobody can approve it")
         detail: str | None = None
         try:
-            yield from self._turn(Turn("approval", expires_at=asked.expires_at))
+            self._may_begin((yield Turn("approval", expires_at=asked.expires_at)))
             if tool.describe is not None:
                 described = yield from perform(Describe(tool, copied(action.args), self._context(action.domain)))
                 detail = described[:DETAIL_LIMIT]
@@ -549,7 +586,7 @@ class Calls:
         opened.started = True
         args: Any = allowed.args  # parsed from the permit, and nobody else's
         try:
-            end = yield from perform(RunTool(call.planned.id, tool, permit, args, self._context(allowed.domain, permit)))
+            end: ToolEnd = taken((yield RunTool(call.planned.id, tool, permit, args, self._context(allowed.domain, permit))))
         except StepRaised as fault:
             ended = fault.answer.tool or ToolEnd()
             ran = self._raised("tool-error", fault.answer, prompt.TOOL_RAISED)
@@ -559,7 +596,7 @@ class Calls:
             ended = limit.answer.tool or ToolEnd()
             ended.effect = ended.effect or Effect(state="unknown")
             opened.end, opened.noted = ended, True
-            yield from perform(self._note("loop.effect", self._effect_note(call.planned, ended.effect, ended)))
+            taken((yield self._note("loop.effect", self._effect_note(call.planned, ended.effect, ended))))
             ran = self._timed_out(tool, limit.answer.which, ended)
         else:
             ended, output = end, end.output
@@ -571,11 +608,14 @@ class Calls:
         opened.end = ended  # so that a stop that comes before the result is on record can say how it ended
         effect = ended.effect
         # What it spent stays spent, unless it said that it did nothing.
-        yield from perform(ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle"))
+        close = ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle")
+        if (answer := (yield close)) is not OK:
+            taken(answer)
         self._open = None
-        held = ("partial", "unknown", "done") if ran.reason == "timeout" else ("partial", "unknown")
-        if effect is not None and effect.state in held and not ran.output.ok:
-            self._hold_back(call, allowed.domain, masked=self.past is not None and self.past_is_masked)
+        if effect is not None and not ran.output.ok:
+            held = ("partial", "unknown", "done") if ran.reason == "timeout" else ("partial", "unknown")
+            if effect.state in held:
+                self._hold_back(call, allowed.domain, masked=self.past is not None and self.past_is_masked)
         return ran
 
     def _timed_out(self, tool: Tool, which: LimitName, end: ToolEnd) -> Ran:
@@ -602,45 +642,60 @@ class Calls:
 
     def _conclude(self, call: Call, ran: Ran, *, counted: bool = True) -> Steps[CallEnd]:
         """The planner learns the result, the consumer sees it, and it counts (steps 20 and 21)."""
-        output = ran.output
-        self._last_check = output.check
-        if self._setup.has_settle:
-            self._results.append(_settle_call(call, output))
-        yield from self._show(call, ran)
+        self._ended_with(call, ran)
+        taken((yield self._result(call, ran)))
         if self.guards is not None:
             yield from self._heard(self.guards, call, ran)
+        return self._counted(ran, counted=counted)
+
+    def _ended_with(self, call: Call, ran: Ran) -> None:
+        """The newest result is the one that a completion claim, and `settle`, may rest on."""
+        self._last_check = ran.output.check
+        if self._setup.has_settle:
+            self._results.append(_settle_call(call, ran.output))
+
+    def _counted(self, ran: Ran, *, counted: bool = True) -> CallEnd:
+        """What a result that was shown means for the run and for its batch."""
+        if ran.output.ok:
+            if counted:
+                self._failures = 0
+            return "go-on"
         if counted:
-            self._failures = 0 if output.ok else self._failures + 1
+            self._failures += 1
             if self._failures >= FAILURE_LIMIT:
                 self._block("repeated-failure", f"{self._failures} failed results in a row")
-        return "go-on" if output.ok else "end-batch"
+        return "end-batch"
 
     def _skip(self, call: Call, why: str) -> Steps[None]:
         """A call that is not run because its batch has ended: answered and shown, counted nowhere."""
         self._all_ran = False
-        yield from self._show(call, failed("skipped", why))
+        yield from perform(self._result(call, failed("skipped", why)))
 
-    def _show(self, call: Call, ran: Ran, *, told: bool = True) -> Steps[None]:
-        """The result as the consumer sees it; and, when `told`, as the planner will read it."""
+    def _result(self, call: Call, ran: Ran, *, told: bool = True) -> Emit:
+        """The effect that shows a result to the consumer; and, when `told`, the planner will read it."""
         if call.remarks:
             ran.output = attrs.evolve(ran.output, summary=f"{call.remarks}\n{ran.output.summary}")
         output, planned = ran.output, call.planned
         shown = ""
         if told and call.in_history:
             shown = self._history.add_result(planned, output, ran.shown)
-        if shown and self.masks and self._setup.recorded:
-            shown = self._history.result_text(planned, self._masked(output))
+        summary, detail = output.summary, ran.detail
+        if self.masks.hidden:
+            if shown and self._setup.recorded:
+                shown = self._history.result_text(planned, self._masked(output))
+            summary = self.masks.text(summary)
+            detail = self.masks.text(detail) if detail is not None else None
         event = _tool_result(
             step=self.step,
             id=planned.id,
             name=planned.name,
             ok=output.ok,
-            summary=self.masks.text(output.summary)[:SUMMARY_LIMIT],
+            summary=summary[:SUMMARY_LIMIT],
             reason=ran.reason,
-            detail=self.masks.text(ran.detail)[:DETAIL_LIMIT] if ran.detail is not None else None,
+            detail=detail[:DETAIL_LIMIT] if detail is not None else None,
             data=output.data,
         )
-        yield from perform(self._say(event, _result_record(ran, shown) if self._setup.recorded else NOTHING))
+        return Emit(event) if self._plain else self._say(event, _result_record(ran, shown))
 
     def _masked(self, output: ToolOutput) -> ToolOutput:
         """Masked before anything is cut: half a secret at a cut would no longer be found."""
@@ -649,10 +704,11 @@ class Calls:
 
     # Shared with the cycle
 
-    def _turn(self, turn: Turn) -> Steps[bool]:
-        """Ask whether the next thing may begin; a peer that is gone for good ends the run."""
+    def _may_begin(self, answer: Answer) -> bool:
+        """The answer to a `Turn`; a peer that is gone for good ends the run."""
         try:
-            return (yield from perform(turn))
+            may: bool = taken(answer)
+            return may
         except StepRaised as fault:
             self._block("browser-lost", fault.answer.message)
 

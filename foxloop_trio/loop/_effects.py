@@ -338,10 +338,18 @@ Steps = Generator[EngineEffect[Any], Answer, T]
 
 def perform(effect: EngineEffect[T]) -> Steps[T]:
     """Yield one effect and give back its value, typed; any other answer unwinds as the matching exception."""
-    answer = yield effect
+    value: T = taken((yield effect))
+    return value
+
+
+def taken(answer: Answer) -> Any:
+    """The value of an `Ok`; any other answer unwinds as the matching exception.
+
+    ``taken((yield effect))`` is ``yield from perform(effect)`` without a generator of its own: for what comes in every step. Where
+    the answer has no value, ``if (answer := (yield effect)) is not OK: taken(answer)`` is the same without a call.
+    """
     if type(answer) is Ok:
-        value: T = answer.value
-        return value
+        return answer.value
     raise _unwinding(answer)
 
 

@@ -26,10 +26,12 @@ from ._budget import TokenUse, cost_of, token_use, usage_of
 from ._calls import SUMMARY_LIMIT, Call, Calls, Ended, Setup, as_guarded, failed
 from ._effects import (
     NOTHING,
+    OK,
     Answer,
     AskPlanner,
     CheckInput,
     ClosePermit,
+    Emit,
     EngineEffect,
     GateCheck,
     Limit,
@@ -47,10 +49,11 @@ from ._effects import (
     Turn,
     Unreadable,
     perform,
+    taken,
 )
 from ._guarded import Guards
 from ._repair import compact_json
-from ._reply import BadReplyError, ReadReply, contains_text, read_reply
+from ._reply import BadReplyError, contains_text, read_reply
 
 __all__ = ["Engine", "Setup", "describe_tools"]
 
@@ -59,6 +62,9 @@ CHECK_FAILURE_LIMIT: Final = 2
 CORRECTION_LIMIT: Final = 3
 """Replies in a row that could not be read and are answered with what is wrong; the next one ends the run (ruling 11)."""
 FIRST_READ_ID: Final = "first_read"
+
+PLANNERS_TURN: Final = Turn("planner")
+NO_CALLS: Final[tuple[Sequence[Call], int]] = ((), 0)
 
 _plan = unchecked(Plan)
 
@@ -72,6 +78,7 @@ class Engine(Calls):
         self.tokens = 0
         self.cost: Money | None = None
         self._cost_unknown = False
+        self._spending_ends = setup.budget.tokens is not None or setup.budget.cost is not None
         self._check_failures = 0
         self._corrections = 0
         self._names = frozenset([*setup.tools, prompt.FINISH])
@@ -92,7 +99,9 @@ class Engine(Calls):
             if self._setup.first_read is not None:
                 yield from self._first_read(self._setup.first_read)
             while True:
-                yield from self._cycle()
+                calls, kept = yield from self._request()
+                if calls:
+                    yield from self._batch(calls, kept)
         except Ended as ended:
             event = ended.event
         except Stopped as stopped:
@@ -136,26 +145,30 @@ class Engine(Calls):
             return
         opened = self._open
         assert opened is not None
-        if not (yield from self._turn(Turn("tool", opened.permit))):
+        if not self._may_begin((yield Turn("tool", opened.permit))):
             yield from self._give_back(opened)
             return
         ran = yield from self._execute(call, tool, opened)
         if ran.output.ok:
             self._last_check = ran.output.check
             self._history.add_call(planned)
-        yield from self._show(call, ran, told=ran.output.ok)
+        yield from perform(self._result(call, ran, told=ran.output.ok))
         if self.guards is not None:
             yield from self._heard(self.guards, call, ran)
             self._test_guards()
 
-    def _cycle(self) -> Steps[None]:
-        """One planner request and all that follows from its reply (section 6)."""
+    def _request(self) -> Steps[tuple[Sequence[Call], int]]:
+        """One planner request and its reply (section 6): the calls in it, and how many of them the history keeps.
+
+        A reply without calls is dealt with here.
+        """
         time_is_up: Limit | None = None
         try:
-            yield from self._turn(Turn("planner"))
+            self._may_begin((yield PLANNERS_TURN))
         except LimitReached as limit:
             time_is_up = limit.answer  # other reasons are named before it
-        self._test_room()
+        if self.step >= self._setup.max_steps or self._spending_ends:
+            self._test_room()
         if time_is_up is not None:
             raise LimitReached(time_is_up)
         if self.guards is not None:
@@ -169,21 +182,26 @@ class Engine(Calls):
         if self._setup.recorded:
             yield from perform(Note("loop.observation", self._history.observation(self.step, sent)))
         try:
-            answer = yield from perform(AskPlanner(sent, self._settle_input(), self._last_check))
+            settle = self._settle_input() if self._results else None
+            answer: ChatReply | Settled | Unreadable = taken((yield AskPlanner(sent, settle, self._last_check)))
         except StepRaised as fault:
             self._block("model-error", fault.answer.message)
         if isinstance(answer, Settled):
             yield from self._judge_claim(None, answer.summary[:SUMMARY_LIMIT], answer.check, settled=True)
-            return
-        self._results, self._all_ran = [], True
+            return NO_CALLS
+        if self._results:
+            self._results = []
+        self._all_ran = True
         if isinstance(answer, Unreadable):
             self.tokens += answer.use.total
             self._add_cost(answer.cost)
             yield from self._correct(answer.problem, answer.use)
-            return
+            return NO_CALLS
         use = token_use(answer, self._history.measure)
-        self.tokens += use.total
-        self._add_cost(cost_of(answer))
+        self.tokens += use.input_tokens + use.output_tokens
+        cost = cost_of(answer)
+        if cost is not None or self._spending_ends:
+            self._add_cost(cost)
         try:
             reply = read_reply(answer, step=self.step, names=self._names, used=self._ids)
         except BadReplyError as fault:
@@ -191,30 +209,32 @@ class Engine(Calls):
             if self.guards is not None:
                 yield from self._replied(self.guards, answer, None, [])
                 self._test_guards()
-            return
+            return NO_CALLS
         self._corrections = 0
         calls = [self._call(read) for read in reply.calls]
-        for call in calls:
-            if call.tool is not None and call.tool.redact is not None:
-                call.shown = yield from self._redacted(call.tool, call.args, call.planned.args)
+        if self._redacts:
+            for call in calls:
+                if call.tool is not None and call.tool.redact is not None:
+                    call.shown = yield from self._redacted(call.tool, call.args, call.planned.args)
         plan = _plan(
             step=self.step,
             text=reply.text,
-            calls=tuple([self._as_shown(call) for call in calls]),
+            calls=tuple([call.planned if self._plain else self._as_shown(call) for call in calls]),
             provider=answer.provider,
             tier=answer.tier,
             repairs=reply.repairs,
         )
-        yield from perform(self._say(plan, self._spent(use) if self._setup.recorded else NOTHING))
+        if (said := (yield Emit(plan) if self._plain else self._say(plan, self._spent(use)))) is not OK:
+            taken(said)
         if self.guards is not None:
             yield from self._replied(self.guards, answer, reply.text, calls)
-        if calls:
-            self._history.add_born_frozen(reply.message)
-            yield from self._batch(calls, reply)
-        else:
+        if not calls:
             self._test_guards()
             self._history.add_text(reply.text or prompt.NO_WORDS)
             yield from self._claim(None, reply.text or "")
+        else:
+            self._history.add_born_frozen(reply.message)
+        return calls, reply.kept
 
     def _replied(self, guards: Guards, answer: object, text: str | None, calls: Sequence[Call]) -> Steps[None]:
         """The guards hear of the reply, a spoiled one too: it was paid for."""
@@ -230,7 +250,7 @@ class Engine(Calls):
     def _as_shown(self, call: Call) -> PlannedCall:
         """A call for the `plan` event: its raw text, or what may be shown of its arguments once something is hidden."""
         shown = call.shown
-        if shown is not call.args or (self.masks and isinstance(shown, dict)):
+        if shown is not call.args or (self.masks.hidden and isinstance(shown, dict)):
             # Masked as a value, since the raw text can spell a letter in many ways.
             args = shown if isinstance(shown, str) else compact_json(self.masks.value(shown))
             return PlannedCall(id=call.planned.id, name=call.planned.name, args=args)
@@ -281,6 +301,7 @@ class Engine(Calls):
             self._block("budget", words, limit="cost")
 
     def _add_cost(self, cost: Money | None) -> None:
+        """Of each reply, the sum; a reply that does not say what it cost leaves it unknown, when there is a cap."""
         wanted = self._setup.budget.cost
         if cost is None and wanted is None:
             return
@@ -301,13 +322,13 @@ class Engine(Calls):
 
     # The calls of a reply
 
-    def _batch(self, calls: Sequence[Call], reply: ReadReply) -> Steps[None]:
+    def _batch(self, calls: Sequence[Call], kept: int) -> Steps[None]:
         """The calls of one reply, one after another (7.5)."""
         ran = 0
         ended = over_budget = False
         guards = self.guards
         for index, call in enumerate(calls):
-            call.in_history = index < reply.kept
+            call.in_history = index < kept
             if guards is not None and guards.stop is not None:
                 yield from self._skip(call, prompt.SKIPPED_AFTER_GUARD)
             elif guards is not None and guards.refusal is not None and not (ended or over_budget):
@@ -336,7 +357,7 @@ class Engine(Calls):
         """A call that a guard refused with the rest of its reply: answered and shown, and counted nowhere, like one skipped."""
         self._all_ran = False
         ran = failed("guarded", prompt.guarded(why))
-        yield from self._show(call, ran)
+        yield from perform(self._result(call, ran))
         yield from self._heard(guards, call, ran)
 
     # Completion claims

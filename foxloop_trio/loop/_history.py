@@ -64,7 +64,9 @@ class History:
         `text` is given when it is known from a trail.
         """
         if text is None:
-            text = self.result_text(call, output)
+            text = prompt.result_text(call.name, output, self._nonce)
+            if not text.isascii():
+                text = mended(text)
         self.add_born_frozen(FrozenDict(role="tool", tool_call_id=call.id, content=text))
         return text
 

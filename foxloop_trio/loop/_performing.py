@@ -19,6 +19,8 @@ from typing import Any, Final
 
 import attrs
 import trio
+from trio import current_time
+from trio.lowlevel import checkpoint_if_cancelled
 
 from ..actions import Allow, Ask, CheckResult, Deny, Effect, Permit, ToolOutput, copied
 from ..actions._run import acting_for_run
@@ -57,7 +59,9 @@ from ._engine import Engine
 from ._race import Race
 from ._recording import Recorder
 from ._reply import ARGUMENT_DEPTH
-from ._waits import STEP_SECONDS, Waited, WaitLimit, Waits, called
+from ._shortcuts import shortcut
+from ._waits import STEP_SECONDS, Waited, WaitLimit, Waits
+from ._watched import called
 from ._words import raised
 
 FRESH_SECONDS: Final = 1.0
@@ -94,15 +98,17 @@ class Performer:
         self._ports = ports
         self._guards = guards
         self._engine = engine
-        self._run_id = engine.run_id
+        self._acting = acting_for_run(engine.run_id)
+        """Around what the gate is asked, so that what a grant allows per run is counted per run."""
         self._waits = waits
         self._recorder = recorder
         self._chat = partial(ports.planner.chat, tools=ports.definitions)
+        self._check_now = shortcut(ports.gate, "check_now", "check")
         self._planner_seconds = _seconds(ports.budget.planner_seconds)
         self._tool_seconds = _seconds(ports.budget.tool_seconds)
         self._approval_seconds = _seconds(ports.budget.approval_seconds)
         self._judged_at = 0.0
-        self._rested = False
+        self._turned = False
         self._tool_began = False
         self._end: ToolEnd | None = None
         self.handlers: dict[type[EngineEffect[Any]], Callable[[Any], Awaitable[Answer]]] = {
@@ -129,33 +135,54 @@ class Performer:
 
     # May it begin?
 
+    def may_begin(self, turn: Turn) -> bool:
+        """Whether this may begin, as far as nothing need be awaited but a look at whether a cancel is pending; see `_turn`.
+
+        What comes right after it need not look again.
+        """
+        waits = self._waits
+        if not waits.quiet:
+            plain = False
+        elif turn.kind == "tool":
+            waits.now = current_time()
+            plain = waits.rested_since_tool and waits.now - self._judged_at <= FRESH_SECONDS
+        else:
+            plain = waits.rested and turn.kind == "planner" and not self._ports.environments
+            waits.rested = waits.rested and not plain
+        self._turned = plain
+        return plain
+
     async def _turn(self, turn: Turn) -> Answer:
         """A checkpoint, so that an abort or a cancel that is pending is seen before and not after.
 
-        It is a full one before a tool, and before a planner when nothing has given other tasks their turn since the last step.
+        It is a full one when nothing has given other tasks their turn: since the planner's last turn before a planner, and since
+        the last tool began before a tool.
         """
         waits = self._waits
-        if turn.kind == "tool" or not self._rested:
-            await trio.lowlevel.checkpoint()
+        kind, permit = turn.kind, turn.permit
+        if waits.rested_since_tool if kind == "tool" else waits.rested:
+            await checkpoint_if_cancelled()
         else:
-            await trio.lowlevel.checkpoint_if_cancelled()
-        self._rested = turn.kind == "tool"
+            await trio.lowlevel.checkpoint()
+            waits.others_had_their_turn()
+        if kind == "planner":
+            waits.rested = False
         if waits.paused:
             cut = await self._while_paused(turn.expires_at)
             if cut is not None:
                 return cut
-        if turn.kind == "planner":
+        if kind == "planner":
             for environment in self._ports.environments:
                 waited = await self._wait_step("browser", environment.ready)
-                if waited.fault is not None and waited.cut is None:
-                    return raised(waited.fault)
+                if isinstance(waited, Waited) and waited.cut is None:
+                    return _answer(waited)
         if waits.aborted:
             return Stop("abort")
         if waits.out_of_time():
             return Limit("seconds")
-        if turn.permit is not None and trio.current_time() - self._judged_at > FRESH_SECONDS:
-            waited = await self._wait_step("gate", turn.permit.valid)
-            if waited.cut is not None:
+        if permit is not None and current_time() - self._judged_at > FRESH_SECONDS:
+            waited = await self._wait_step("gate", permit.valid)
+            if isinstance(waited, Waited) and waited.cut is not None:
                 return waited.cut
             if waited.value is not True:
                 return Ok(False)  # a gate that cannot tell is asked anew, and then says what is wrong
@@ -166,9 +193,9 @@ class Performer:
         """Wait until the run goes on; an abort, the request's expiry, or the loss of an environment ends the wait too."""
         left = math.inf if expires_at is None else max(0.0, expires_at - self._ports.wall_clock())
         waited = await self._waits.wait("pause", "expires_at", left, self._unpaused_or_lost, human=True)
-        if waited.cut is not None:
-            return waited.cut
-        return raised(waited.fault) if waited.fault is not None else None
+        if isinstance(waited, Waited):
+            return waited.cut if waited.cut is not None else _answer(waited)
+        return None
 
     async def _unpaused_or_lost(self) -> None:
         async with trio.open_nursery() as nursery:
@@ -189,6 +216,7 @@ class Performer:
     # The planner
 
     async def _ask_planner(self, effect: AskPlanner) -> Answer:
+        turned, self._turned = self._turned, False
         if self._waits.paused:  # since its turn, while the observation was put on record
             cut = await self._while_paused()
             if cut is not None:
@@ -198,10 +226,10 @@ class Performer:
         if self._guards is not None:
             limit, seconds = self._guarded(self._guards, limit, seconds)
         if effect.settle is None:
-            waited = await self._waits.wait("planner", limit, seconds, self._chat, effect.messages)
+            waited = await self._waits.wait("planner", limit, seconds, self._chat, effect.messages, watched=True, turned=turned)
             if type(waited.value) is not ChatReply:
                 waited.value = _exact(waited.value, ChatReply)
-            return _answer(waited)
+            return waited if isinstance(waited, Ok) else _answer(waited)
         race = Race(self._ports, self._waits, effect)
         waited = await self._waits.wait("planner", limit, seconds, race.run)
         if race.settle_fault is not None:
@@ -214,12 +242,13 @@ class Performer:
     async def _ask_guards(self, effect: AskGuards) -> Answer:
         """All of them in turn, in one wait of at most 30 s; one that fails is on record, and closed as the chain says."""
         assert self._guards is not None
+        self._turned = False
         moment = effect.moment
         if not self._guards.listens(moment):
             return Ok(Said())
         ask = self._guards.start if moment == "on_run_start" else getattr(self._guards, moment)
         waited = await self._wait_step(f"guards {moment}", ask, *effect.args)
-        if waited.fault is not None and waited.cut is None:
+        if isinstance(waited, Waited) and waited.cut is None and waited.fault is not None:
             await self._note_guard(moment, "guards", waited.fault)
         elif waited.value is not None:
             for name, fault in waited.value.faults:
@@ -234,7 +263,7 @@ class Performer:
     def _guarded(self, guards: GuardChain, limit: WaitLimit, seconds: float) -> tuple[WaitLimit, float]:
         """The limit of a planner's or a tool's wait; or a guard's deadline, when that is nearer."""
         assert self._engine.guards is not None
-        left = guards.deadline(self._engine.guards.state) - trio.current_time()
+        left = guards.deadline(self._engine.guards.state) - current_time()
         return ("seconds", max(0.0, left)) if left < seconds else (limit, seconds)
 
     # The tool's own functions
@@ -299,7 +328,7 @@ class Performer:
             finally:
                 if inspect.iscoroutine(value):
                     value.close()  # one that a cancel reached before it began
-            if not waited.returned or waited.cut is not None or waited.fault is not None:
+            if isinstance(waited, Waited):
                 return _answer(waited)
             value = waited.value
         if promised is CheckResult:
@@ -308,37 +337,59 @@ class Performer:
             return raised(TypeError(f"{name.split(' ')[0]} answered {type(value).__name__}, not {promised.__name__}"))
         return Ok(value)
 
-    def _wait_step(self, name: str, fn: Callable[..., Awaitable[Any]], *args: Any) -> Awaitable[Waited]:
+    def _wait_step(self, name: str, fn: Callable[..., Awaitable[Any]], *args: Any) -> Awaitable[Ok | Waited]:
         return self._waits.wait(name, "step_seconds", STEP_SECONDS, fn, *args)
 
     # The gate and the human
 
     async def _gate_check(self, effect: GateCheck) -> Answer:
+        waits, check_now = self._waits, self._check_now
         check: Callable[..., Awaitable[Any]] = self._ports.gate.check
         if not effect.store_request:
             check = partial(check, store_request=False)
-        return await self._judged(check, effect.action)
+            check_now = partial(check_now, store_request=False) if check_now is not None else None
+        if check_now is None or not waits.quiet:
+            return await self._judged(check, effect.action)
+        # Nothing is awaited when the gate can say it at once. What may cut a wait is looked at all the same, before and after; a
+        # function that blocks cannot be cut.
+        await checkpoint_if_cancelled()
+        decision: Any = None
+        fault: Exception | None = None
+        try:
+            with self._acting:
+                decision = called(check_now, effect.action)
+        except Exception as error:
+            fault = error
+        self._judged_at = current_time()
+        if waits.aborted:
+            return await self._given_back(Waited(decision, fault is None, fault, Stop("abort")))
+        if fault is not None:
+            return raised(fault)
+        return self._decided(decision) if decision is not None else await self._judged(check, effect.action)
 
     async def _gate_redeem(self, effect: GateRedeem) -> Answer:
         return await self._judged(self._ports.gate.redeem, effect.token, effect.action)
 
     async def _judged(self, ask: Callable[..., Awaitable[Any]], *args: Any) -> Answer:
         """A decision, or why there is none. Leave that came too late is given back; the use stays counted."""
-        with acting_for_run(self._run_id):  # so that what a grant allows per run is counted per run
+        with self._acting:
             waited = await self._waits.wait("gate", "step_seconds", STEP_SECONDS, ask, *args)
-        self._judged_at = trio.current_time()
-        decision = waited.value
-        if waited.cut is None and waited.fault is None:
-            if type(decision) is Allow:
-                return (
-                    Ok(decision) if decision.permit.alive else raised(ValueError("the gate gave a permit that is closed already"))
-                )
-            if type(decision) is Ask or type(decision) is Deny:
-                return Ok(decision)
-            return raised(TypeError(f"the gate answered {type(decision).__name__}, not Allow, Ask or Deny"))
-        if isinstance(decision, Allow):
-            await self._close(decision.permit, "release")
+        self._judged_at = current_time()
+        return self._decided(waited.value) if isinstance(waited, Ok) else await self._given_back(waited)
+
+    async def _given_back(self, waited: Waited) -> Answer:
+        """Why there is no decision."""
+        if isinstance(waited.value, Allow):
+            await self._close(waited.value.permit, "release")
         return _answer(waited)
+
+    @staticmethod
+    def _decided(decision: object) -> Answer:
+        if type(decision) is Allow:
+            return Ok(decision) if decision.permit.alive else raised(ValueError("the gate gave a permit that is closed already"))
+        if type(decision) is Ask or type(decision) is Deny:
+            return Ok(decision)
+        return raised(TypeError(f"the gate answered {type(decision).__name__}, not Allow, Ask or Deny"))
 
     async def _ask_human(self, effect: AskHuman) -> Answer:
         approve = self._ports.on_approval
@@ -362,6 +413,8 @@ class Performer:
     async def _close(self, permit: Permit, how: str) -> None:
         """Close a permit. Books that raise change nothing about what was done, so it is noted and the run goes on to its record."""
         try:
+            if permit.close_now():
+                return
             await (permit.settle() if how == "settle" else permit.release())
         except Exception as fault:
             error = self._engine.masks.text(raised(fault).message)
@@ -380,7 +433,20 @@ class Performer:
         if self._guards is not None:
             limit, seconds = self._guarded(self._guards, limit, seconds)
         self._tool_began, self._end = False, None
-        waited = await self._waits.wait(f"tool {tool.name}", limit, seconds, self._begin, effect, human=tool.human)
+        turned, self._turned = self._turned, False
+        waited = await self._waits.wait(f"tool {tool.name}", limit, seconds, self._begin, effect, human=tool.human, turned=turned)
+        if isinstance(waited, Ok):
+            output = waited.value
+            if type(output) is not ToolOutput:
+                output = _exact(output, ToolOutput)
+            if not isinstance(output, ToolOutput):
+                wrong = TypeError(f"the tool returned {type(output).__name__}, not a ToolOutput")
+                return raised(wrong, tool=ToolEnd(effect=effect.ctx._cell.effect))
+            return Ok(ToolEnd(output=output, effect=effect.ctx._cell.effect))
+        return await self._tool_was_cut(effect, waited)
+
+    async def _tool_was_cut(self, effect: RunTool, waited: Waited) -> Answer:
+        """A tool that raised, or that an abort or a limit cut: what is known of its effect, and what it returned all the same."""
         output, fault = waited.value, waited.fault
         whole = waited.returned and fault is None
         if whole and type(output) is not ToolOutput:
@@ -414,6 +480,7 @@ class Performer:
 
     def _begin(self, effect: RunTool) -> Awaitable[ToolOutput]:
         self._tool_began = True
+        self._waits.rested_since_tool = False
         return effect.tool.run(effect.args, effect.ctx)
 
     def _known_effect(self, effect: RunTool) -> Effect:
@@ -422,7 +489,7 @@ class Performer:
 
     async def _note_late(self, effect: RunTool, cut_at: float) -> None:
         """A tool that went on for longer than the grace after it was cut is named in the trail, now that it has ended."""
-        late = trio.current_time() - cut_at
+        late = current_time() - cut_at
         if late > self._ports.cancel_grace:
             data = {"step": self._engine.step, "id": effect.call_id, "name": effect.tool.name, "late_ms": round(late * 1000)}
             await self._recorder.record(Note("loop.late-tool", data, essential=False))
@@ -430,6 +497,7 @@ class Performer:
     # Notes
 
     async def _note(self, effect: Note) -> Answer:
+        self._turned = False
         if self._recorder.on:
             failed = await self._recorder.record(effect)
             if failed is not None and effect.essential:
@@ -452,7 +520,9 @@ def _exact(value: Any, kind: type[Any]) -> Any:
         return None
 
 
-def _answer(waited: Waited) -> Answer:
+def _answer(waited: Ok | Waited) -> Answer:
+    if isinstance(waited, Ok):
+        return waited
     if waited.cut is not None:
         if waited.fault is not None:
             waited.cut.tool = ToolEnd(error=raised(waited.fault).message)

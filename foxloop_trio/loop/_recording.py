@@ -10,10 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import trio
+from trio.lowlevel import checkpoint_if_cancelled
 
 from ..events import event_to_json
 from ..ports import TrailSink
 from ._effects import Emit, Note, TrailFailed
+from ._shortcuts import shortcut
 from ._words import raised
 
 
@@ -22,16 +24,15 @@ class Recorder:
 
     def __init__(self, trail: TrailSink | None, *, run_id: str, timeout: float, times: Callable[[], dict[str, int]]) -> None:
         self._trail = trail
+        self.on = trail is not None
+        # One that waits for nothing needs no limit either. (A limit of nothing lets nothing through, though.)
+        self._append_nowait = shortcut(trail, "append_nowait", "append") if timeout > 0 else None
         self._run_id = run_id
         self._timeout = timeout
         self._times = times
         self.unwritten: Emit | Note | None = None
         self.until: float | None = None
         """The end of all writing, as a Trio time, once the run is being wound up."""
-
-    @property
-    def on(self) -> bool:
-        return self._trail is not None
 
     async def record(self, effect: Emit | Note) -> TrailFailed | None:
         """Write one entry; None when it is durable, else why not."""
@@ -45,6 +46,15 @@ class Recorder:
         else:
             kind, data = effect.kind, {**effect.data, "run": self._run_id}
         self.unwritten = effect
+        if self._append_nowait is not None and self.until is None:
+            await checkpoint_if_cancelled()
+            try:
+                self._append_nowait(actor="foxloop", kind=kind, data=data)
+            except Exception as fault:
+                return TrailFailed(raised(fault).message)
+            finally:
+                self.unwritten = None
+            return None
         error: Exception | None = None
         until = trio.current_time() + self._timeout
         if self.until is not None:

@@ -76,25 +76,26 @@ class Masks:
 
     def __init__(self, names: Container[str] = ()) -> None:
         self._names = names
-        self._hidden: list[str] = []
+        self.hidden: list[str] = []
+        """What is hidden, in all its forms; for `Calls`, which asks several times a step whether there is any."""
         self._ids: dict[str, str] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._hidden)
+        return bool(self.hidden)
 
     def hide(self, args: Any, shown: Any) -> None:
         """Hide each text and number of `args` that `shown` does not have in the same place, in all forms a text may give it."""
         for value in _missing(args, shown):
             escaped = value.replace("<", "&lt;").replace(">", "&gt;")
             forms = {value, escaped, repr(value)[1:-1], json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
-            self._hidden += [form for form in forms if len(form) >= SHORTEST and form not in self._hidden]
-        self._hidden.sort(key=len, reverse=True)  # a value that holds another one goes first
+            self.hidden += [form for form in forms if len(form) >= SHORTEST and form not in self.hidden]
+        self.hidden.sort(key=len, reverse=True)  # a value that holds another one goes first
 
     def text(self, text: str) -> str:
         """The text with hidden values masked, and the beginning of one at its end, where it may have been cut."""
-        for value in self._hidden:
+        for value in self.hidden:
             text = text.replace(value, MASK)
-        for value in self._hidden:
+        for value in self.hidden:
             for length in range(min(len(value) - 1, len(text)), SHORTEST - 1, -1):
                 if text.endswith(value[:length]):
                     return text[:-length] + MASK
@@ -102,10 +103,10 @@ class Masks:
 
     def value(self, value: T) -> T:
         """A copy of JSON or of an event with the hidden values masked; the very same object when none are hidden."""
-        return self._value(value, 0) if self._hidden else value
+        return self._value(value, 0) if self.hidden else value
 
     def record(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
-        if not self._hidden:
+        if not self.hidden:
             return record
         return {key: self._field(key, value, 0) if key in RECORD_TEXT else value for key, value in record.items()}
 
@@ -129,14 +130,14 @@ class Masks:
             words = repr(value)
         except Exception:
             return MASK
-        return MASK if any(hidden in words for hidden in self._hidden) else value
+        return MASK if any(hidden in words for hidden in self.hidden) else value
 
     def _field(self, name: str, value: Any, depth: int) -> Any:
         return self._id(value) if name in ("id", "call_id") else self._value(value, depth)
 
     def _id(self, call_id: str) -> str:
         """An id that holds a hidden value gets one of ours, since two ids that are masked could become one."""
-        if not any(hidden in call_id for hidden in self._hidden):
+        if not any(hidden in call_id for hidden in self.hidden):
             return call_id
         return self._ids.setdefault(call_id, f"masked_{len(self._ids) + 1}")
 

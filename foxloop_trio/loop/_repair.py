@@ -78,6 +78,18 @@ def parse_arguments(raw: str) -> Any:
     return value
 
 
+def plain_arguments(raw: str) -> dict[str, Any] | None:
+    """What `read_arguments` reads without repairs in ASCII text that is nothing but an object, and that cannot be nested too deep
+    for anybody, as nearly all are; None says nothing."""
+    if not raw.isascii() or "\\u" in raw or raw.count("{") + raw.count("[") >= READ_DEPTH - 1:
+        return None
+    try:
+        value, end = _scan(raw, 0)
+    except (ValueError, RecursionError, StopIteration):
+        return None
+    return value if type(value) is dict and end == len(raw) else None
+
+
 def read_arguments(raw: str) -> tuple[Any, tuple[str, ...]]:
     """The arguments as a value and the names of the repairs that this took; NOT_JSON and none when they cannot be read."""
     value = parse_arguments(raw)
@@ -149,6 +161,7 @@ _DECODER: Final = json.JSONDecoder(
 )
 _decode: Final = _DECODER.decode
 _raw_decode: Final = _DECODER.raw_decode
+_scan: Final = _DECODER.scan_once  # type: ignore[attr-defined]  # the part of `raw_decode` that is no error handling
 _JSON_SPACE: Final = " \t\n\r"
 
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, Final
 
-import attrs
-
 from ..canonical import canonical_json
 from ._reply import ARGUMENT_DEPTH, NOT_JSON
 
@@ -16,22 +14,19 @@ PAIR_WINDOW: Final = 6
 """A B A B A B among calls that are not reads stops the run before the sixth is examined (11.2)."""
 
 
-@attrs.define(eq=False)
-class Asked:
-    """One call as the tracker remembers it."""
+Asked = tuple[str, Any, str]
+"""One call as the tracker remembers it: its name, parsed arguments and raw text."""
 
-    name: str
-    args: Any
-    raw: str
 
-    def same(self, other: Asked) -> bool:
-        """Same name and same canonical arguments, so spacing hides no repetition. Most calls differ, and that is seen at once."""
-        if self.name != other.name:
-            return False
-        if self.args is NOT_JSON or other.args is NOT_JSON:
-            return self.args is other.args and self.raw == other.raw
-        # Python takes 1 and True for equal; JSON does not.
-        return bool(self.args == other.args) and _text(self.args) == _text(other.args)
+def same(call: Asked, other: Asked) -> bool:
+    """Same name and same canonical arguments, so spacing hides no repetition. Most calls differ, and that is seen at once."""
+    name, args, raw = call
+    if name != other[0] or args != other[1]:
+        return False
+    if args is NOT_JSON:
+        return raw == other[2]
+    # Python takes 1 and True for equal; JSON does not.
+    return _text(args) == _text(other[1])
 
 
 class RepeatTracker:
@@ -48,8 +43,8 @@ class RepeatTracker:
 
     def hit(self, name: str, args: Any, raw: str, *, read: bool) -> str | None:
         """Take note of one call, by its name, parsed arguments and raw text; words for the host when it goes too far, else None."""
-        call = Asked(name, args, raw)
-        if self._last is None or not call.same(self._last):
+        call = (name, args, raw)
+        if self._last is None or not same(call, self._last):
             self._last, self._count, self._seen = call, 0, None
         self._count += 1
         if self._count >= SAME_CALL_LIMIT:
@@ -57,7 +52,7 @@ class RepeatTracker:
         if not read:
             self._acts.append(call)
             if self._is_pair():
-                return f"{self._acts[0].name} and {self._acts[1].name} were called in turn, three times each"
+                return f"{self._acts[0][0]} and {self._acts[1][0]} were called in turn, three times each"
         return None
 
     def saw(self, seen: str) -> None:
@@ -71,10 +66,10 @@ class RepeatTracker:
         self._count -= 1
 
     def _is_pair(self) -> bool:
-        if len(self._acts) < PAIR_WINDOW:
+        if len(self._acts) < PAIR_WINDOW or not same(self._acts[-1], self._acts[-3]):
             return False
         a, b, *later = self._acts
-        return all(call.same(b if index % 2 else a) for index, call in enumerate(later)) and not a.same(b)
+        return all(same(call, b if index % 2 else a) for index, call in enumerate(later)) and not same(a, b)
 
 
 def _text(args: Any) -> str:

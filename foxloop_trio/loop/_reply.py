@@ -24,6 +24,7 @@ from ._repair import (
     compact_json,
     mended,
     parse_arguments,
+    plain_arguments,
     read_arguments,
 )
 
@@ -69,6 +70,8 @@ class ReadCall:
 
     planned: PlannedCall
     args: Any
+    plain: bool = False
+    """Whether they were read in the plain way, and so are certainly JSON as the gate takes it."""
 
 
 @attrs.define
@@ -94,12 +97,50 @@ def read_reply(reply: object, *, step: int, names: Container[str], used: set[str
     Raises BadReplyError, naming the part that is wrong, for anything that is no chat-completions reply, was cut at the length
     limit, or is larger than a record of it could be.
     """
+    if used is None:
+        used = set()
     try:
-        return _read(reply, step, names, set() if used is None else used)
+        return _read_plain(reply, names, used) or _read(reply, step, names, used)
     except BadReplyError:
         raise
     except Exception as fault:
         raise BadReplyError(f"reading the reply raised {type(fault).__name__}") from fault
+
+
+def _read_plain(reply: object, names: Container[str], used: set[str]) -> ReadReply | None:
+    """What `_read` makes of a reply in which all is as servers write it: plain types, known names, new ids, ASCII, nothing to mend.
+
+    None says nothing. (`_read` needs several times as long to tell what is wrong with a reply when something is.)
+    """
+    if type(reply) is not ChatReply or type(reply.message) is not dict or reply.finish_reason == "length":
+        return None
+    content, raw_calls = reply.message.get("content"), reply.message.get("tool_calls")
+    if content is not None or type(raw_calls) is not list or not 0 < len(raw_calls) <= HISTORY_CALLS:
+        return None
+    if not (reply.provider is None or type(reply.provider) is str) or not (reply.tier is None or type(reply.tier) is str):
+        return None
+    calls: list[ReadCall] = []
+    kept: list[FrozenDict] = []
+    ids: list[str] = []
+    size = 0
+    for call in raw_calls:
+        if type(call) is not dict or type(function := call.get("function")) is not dict:
+            return None
+        call_id, name, raw = call.get("id"), function.get("name"), function.get("arguments")
+        if type(call_id) is not str or type(name) is not str or type(raw) is not str or name not in names:
+            return None
+        if call_id in used or call_id in ids or call_id == "first_read" or usable_id(call_id) is None:
+            return None
+        value = plain_arguments(raw)
+        size += len(call_id) + len(name) + len(raw)
+        if value is None or size > REPLY_LIMIT:
+            return None
+        ids.append(call_id)
+        calls.append(ReadCall(_planned(id=call_id, name=name, args=raw), value, True))
+        kept.append(FrozenDict(id=call_id, type="function", function=FrozenDict(name=name, arguments=raw)))
+    used.update(ids)
+    message = FrozenDict(role="assistant", content=None, tool_calls=FrozenList(kept))
+    return ReadReply(None, tuple(calls), message, (), len(kept))
 
 
 def _read(reply: object, step: int, names: Container[str], used: set[str]) -> ReadReply:

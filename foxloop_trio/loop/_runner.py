@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 import attrs
 import trio
+from trio.lowlevel import checkpoint_if_cancelled, current_task
 
 from ..actions import Money
 from ..errors import BusyError
 from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
 from ..guarding import GuardChain
-from ._effects import OK, Answer, Emit, EngineEffect, Limit, Steps, Stop, StopCause
+from ._effects import OK, YES, Answer, ClosePermit, Emit, EngineEffect, Limit, Steps, Stop, StopCause, Turn
 from ._engine import Engine
 from ._performing import Performer, Ports
 from ._recording import Recorder
@@ -39,6 +40,8 @@ class Statistics:
     """What is awaited now, such as ``planner`` or ``tool save_note``; None between two events."""
     waiting_since: float | None
 
+
+NOTABLE: Final = STOP_EVENTS | {ApprovalNeeded}
 
 STOP_RESERVE: Final = 1.0
 """Seconds of `trail_timeout` (at most half of it) that what goes before the stop record leaves to it. Ours."""
@@ -74,13 +77,15 @@ class LoopRun:
         self._waits = Waits(ports.budget.work_seconds)
         self._recorder = Recorder(ports.trail, run_id=run_id, timeout=ports.trail_timeout, times=self._times)
         self._performer = Performer(ports, engine, self._waits, self._recorder, guards)
+        self._parts = self._generator.send, self._recorder, self._performer, self._performer.handlers
         self._trail_timeout = ports.trail_timeout
         self._state: Literal["new", "open", "ended", "left"] = "new"
         self._outcome: Outcome | None = None
         self._begun = False
         self._current: EngineEffect[Any] | None = None
         self._handed: Emit | None = None
-        self._handed_at = 0.0
+        self._handed_at: float | None = None
+        """Since when the consumer holds what a human is asked; None when it holds anything else."""
         self._reader: trio.lowlevel.Task | None = None
         self._idle: trio.Event | None = None
         self._leaving = False
@@ -178,15 +183,41 @@ class LoopRun:
 
     @trio.lowlevel.enable_ki_protection
     async def __anext__(self) -> LoopEvent:
-        if self._state != "open" or self._leaving:
-            if self._state == "new":
-                raise BusyError("open the run first: async with loop.run(goal) as run")
-            raise StopAsyncIteration
-        if self._reader is not None:
-            raise BusyError("another task is waiting for the next event of this run; one reader at a time")
-        self._reader = trio.lowlevel.current_task()
+        if self._state != "open" or self._leaving or self._reader is not None:
+            self._turn_away()
+        self._reader = current_task()
+        send, recorder, performer, handlers = self._parts
         try:
-            return await self._drive(self._answer_to_handed())
+            # The consumer came back: the answer to the event it held; None before the first effect, as every generator wants it.
+            answer: Answer | None
+            if self._handed is not None:
+                answer = OK if self._waits.quiet and self._handed_at is None else self._answer_to_handed()
+                self._handed = None
+            else:
+                answer, self._begun = None, True
+            # Send answers and perform effects until an event is on record and can be handed over.
+            while True:
+                effect: Any = send(answer)  # type: ignore[arg-type]
+                kind = type(effect)
+                if kind is Emit:
+                    event: LoopEvent = effect.event
+                    if recorder.on:
+                        self._current = effect
+                        answer = await recorder.record(effect)
+                        if answer is not None and not (isinstance(event, Blocked) and event.reason == "trail-failed"):
+                            continue
+                    self._handed = effect
+                    if type(event) in NOTABLE:
+                        self._hand_over(event)
+                    return event
+                self._current = effect
+                if kind is Turn and performer.may_begin(effect):
+                    await checkpoint_if_cancelled()
+                    answer = YES
+                elif kind is ClosePermit and effect.permit.close_now():
+                    answer = OK
+                else:
+                    answer = await handlers[kind](effect)
         except GeneratorExit:
             # Somebody closed this coroutine: nothing can be awaited any more, not even the record of the end.
             self._finish(Aborted(step=self._engine.step))
@@ -200,33 +231,20 @@ class LoopRun:
             if self._idle is not None:
                 self._idle.set()
 
-    async def _drive(self, answer: Answer | None) -> LoopEvent:
-        """Send answers and perform effects until an event is on record and can be handed over."""
-        self._begun = True
-        recorder, handlers, send = self._recorder, self._performer.handlers, self._generator.send
-        while True:
-            effect = send(answer)  # type: ignore[arg-type]  # None before the first effect, as every generator wants it
-            self._current = effect
-            if type(effect) is not Emit:
-                answer = await handlers[type(effect)](effect)
-                continue
-            event = effect.event
-            if recorder.on:
-                failed = await recorder.record(effect)
-                if failed is not None and not (isinstance(event, Blocked) and event.reason == "trail-failed"):
-                    answer = failed
-                    continue
-            self._current = None
-            self._hand_over(effect)
-            return event
+    def _turn_away(self) -> NoReturn:
+        """There is no event for whoever asks now."""
+        if self._state == "new":
+            raise BusyError("open the run first: async with loop.run(goal) as run")
+        if self._state != "open" or self._leaving:
+            raise StopAsyncIteration
+        raise BusyError("another task is waiting for the next event of this run; one reader at a time")
 
-    def _hand_over(self, emit: Emit) -> None:
-        self._handed = emit
-        event = emit.event
-        if type(event) is ApprovalNeeded:
+    def _hand_over(self, event: LoopEvent) -> None:
+        """The consumer gets an event with which more begins or ends than one step."""
+        if isinstance(event, ApprovalNeeded):
             self._handed_at = trio.current_time()
-        elif type(event) in STOP_EVENTS:
-            self._finish(event)  # type: ignore[arg-type]
+        elif isinstance(event, Done | Blocked | Aborted):
+            self._finish(event)
 
     def _finish(self, event: StopEvent) -> None:
         self._outcome = outcome_of(event)
@@ -241,22 +259,18 @@ class LoopRun:
             if self._guards is not None and self._engine.guards is not None:
                 self._guards.close(self._engine.guards.state)
 
-    def _answer_to_handed(self) -> Answer | None:
-        """The consumer came back: the answer to the event it held; None before the first."""
-        handed, self._handed = self._handed, None
-        if handed is None:
-            return None
+    def _answer_to_handed(self) -> Answer:
+        """The answer to the event that the consumer held, when the time it took or something meanwhile makes a difference."""
         waits = self._waits
-        if type(handed.event) is ApprovalNeeded:
+        if self._handed_at is not None:
             waits.human_seconds += trio.current_time() - self._handed_at
+            self._handed_at = None
         if waits.aborted:
             return Stop("abort")
         return Limit("seconds") if waits.out_of_time() else OK
 
     def _held_human(self, now: float) -> float:
-        if self._handed is not None and isinstance(self._handed.event, ApprovalNeeded) and self._state == "open":
-            return now - self._handed_at
-        return 0.0
+        return now - self._handed_at if self._handed_at is not None and self._state == "open" else 0.0
 
     def _times(self) -> dict[str, int]:
         human = self._waits.human_seconds
@@ -271,7 +285,7 @@ class LoopRun:
             return
         unwritten, self._recorder.unwritten = self._recorder.unwritten, None
         self._waits.human_seconds += self._held_human(trio.current_time())
-        self._handed = None
+        self._handed = self._handed_at = None
         event: StopEvent = Aborted(step=self._engine.step)
         self._wound_up_by = trio.current_time() + self._trail_timeout
         self._recorder.until = self._wound_up_by - min(STOP_RESERVE, self._trail_timeout / 2)

@@ -12,9 +12,12 @@ from typing import Any, Final, Literal
 
 import attrs
 import trio
+from trio import CancelScope, current_time
+from trio.lowlevel import checkpoint_if_cancelled
 
 from ..events import LimitName
-from ._effects import Limit, Stop
+from ._effects import Limit, Ok, Stop
+from ._watched import Watched, interruptible
 
 STEP_SECONDS: Final = 30.0
 """Longest wait for one gate answer, `prepare`, `domain`, `describe` or completion check (ruling 7)."""
@@ -24,7 +27,8 @@ WaitLimit = LimitName | Literal["step_seconds"]
 
 @attrs.define
 class Waited:
-    """How one wait ended: what it returned or raised, and whether an abort or a limit cut it (at which Trio time).
+    """How a wait ended in any other way than by returning undisturbed: what it returned or raised, and whether an abort or a limit
+    cut it (at which Trio time).
 
     The limit of a single step counts as a fault of that step (ruling 43), so it is in `fault` and not in `cut`.
     """
@@ -41,6 +45,15 @@ class Waits:
 
     def __init__(self, work_seconds: float) -> None:
         self._work_seconds = work_seconds
+        self._limited = work_seconds != math.inf
+        self.quiet = not self._limited
+        """Nothing can have stopped the run meanwhile: no abort, no pause, and no end of its work time. So nobody need look."""
+        self.rested = False
+        """Whether other tasks have had their turn since the planner was last about to be asked."""
+        self.rested_since_tool = False
+        """The same, since a tool last began."""
+        self.now = 0.0
+        """The time of the last look at the clock before a tool; good for the wait that comes right after it."""
         self.started_at = 0.0
         self.human_seconds = 0.0
         self.aborted = False
@@ -59,17 +72,20 @@ class Waits:
 
     def abort(self, now: float | None) -> None:
         self.aborted, self.aborted_at = True, now
+        self.quiet = False
         if self._scope is not None:
             self._scope.cancel()
 
     def pause(self) -> None:
         if self._unpaused is None:
             self._unpaused = trio.Event()
+            self.quiet = False
 
     def unpause(self) -> None:
         if self._unpaused is not None:
             self._unpaused.set()
             self._unpaused = None
+            self.quiet = not (self.aborted or self._limited)
 
     @property
     def paused(self) -> bool:
@@ -87,75 +103,81 @@ class Waits:
 
     def out_of_time(self) -> bool:
         """Whether the run's work time is used up."""
-        end = self.started_at + self.human_seconds + self._work_seconds
-        return end != math.inf and trio.current_time() >= end
+        return self._limited and current_time() >= self.started_at + self.human_seconds + self._work_seconds
+
+    def others_had_their_turn(self) -> None:
+        self.rested = self.rested_since_tool = True
 
     async def wait(
-        self, name: str, limit: WaitLimit, seconds: float, fn: Callable[..., Awaitable[Any]], *args: Any, human: bool = False
-    ) -> Waited:
-        """Await `fn(*args)` until it ends, `limit` or the run's deadline passes, or the run is aborted; tells which.
+        self,
+        name: str,
+        limit: WaitLimit,
+        seconds: float,
+        fn: Callable[..., Awaitable[Any]],
+        *args: Any,
+        human: bool = False,
+        watched: bool = False,
+        turned: bool = False,
+    ) -> Ok | Waited:
+        """Await `fn(*args)` until it ends, `limit` or the run's deadline passes, or the run is aborted: `Ok` when it returned and
+        nothing of that came, else a `Waited` that tells which.
 
-        What came all the same, late, is told too. Cancelled from outside passes through untouched.
+        What came all the same, late, is told too. Cancelled from outside passes through untouched. `watched`: whether other tasks
+        get their turn in this wait is noted. `turned`: a cancel that was pending was looked for right before; and for a tool, which
+        is not watched, the clock.
         """
-        now = trio.current_time()
-        deadline = now + seconds
-        if not human:
-            run_deadline = self.started_at + self.human_seconds + self._work_seconds
-            if run_deadline <= deadline:
-                deadline, limit = run_deadline, "seconds"
-        waited = Waited()
-        scope = trio.CancelScope(deadline=deadline)
+        now = self.now if turned and not watched else current_time()
+        deadline = math.inf
+        if seconds != math.inf or (self._limited and not human):
+            deadline = now + seconds
+            if not human:
+                run_deadline = self.started_at + self.human_seconds + self._work_seconds
+                if run_deadline <= deadline:
+                    deadline, limit = run_deadline, "seconds"
+        scope = CancelScope(deadline=deadline)
         self._scope, self.now_waiting, self.hidden = scope, (name, now), None
         if human:
             self._human_since = now
         if self.aborted:
             scope.cancel()
+        value: Any = None
+        returned = False
+        fault: Exception | None = None
         try:
             with scope:
                 try:
-                    # A cancel that came while a record was being written is seen before anything begins, not after.
-                    await trio.lowlevel.checkpoint_if_cancelled()
-                    waited.value = await interruptible(fn, *args)
-                    waited.returned = True
+                    if not (turned and self.quiet and deadline == math.inf):
+                        # A cancel that came while a record was being written is seen before anything begins, not after.
+                        await checkpoint_if_cancelled()
+                    value = await (Watched(self, fn, args) if watched else interruptible(fn, *args))
+                    returned = True
                 except BaseExceptionGroup as group:
                     # With a cancellation in it, it is a cancellation (GB-L18); the rest is kept for the record.
                     cancelled, rest = group.split(trio.Cancelled)
                     if cancelled is None or (rest is not None and not isinstance(rest, Exception)):
                         raise
                     # What settle's race has kept already stays, when there is nothing more.
-                    waited.fault = rest
+                    fault = rest
                     self.hidden = rest or self.hidden
                     raise cancelled from None
-        except Exception as fault:
-            waited.fault = fault
+        except Exception as error:
+            fault = error
         finally:
             self._scope = self.now_waiting = None
             if human:
                 self._human_since = None
-                self.human_seconds += trio.current_time() - now
+                self.human_seconds += current_time() - now
+        if returned and fault is None and deadline == math.inf and not self.aborted:
+            return Ok(value)
         # An abort or a limit wins over what came back late, which the caller may still want to have on record.
+        waited = Waited(value, returned, fault)
         if self.aborted:
             waited.cut, waited.cut_at = Stop("abort"), self.aborted_at if self.aborted_at is not None else now
             waited.fault = waited.fault or self.hidden
-        elif scope.cancelled_caught or (deadline != math.inf and trio.current_time() >= deadline):
+        elif scope.cancelled_caught or (deadline != math.inf and current_time() >= deadline):
             waited.cut_at = deadline
             if limit == "step_seconds":
                 waited.fault = TimeoutError(f"{name} took longer than {seconds:g} s")
             else:
                 waited.cut = Limit(limit)
-        return waited
-
-
-# Ctrl-C is held back in the loop's own code, so that it cannot fall between an act and its record; what is called is open to it.
-
-
-@trio.lowlevel.disable_ki_protection
-async def interruptible(fn: Callable[..., Awaitable[Any]], *args: Any) -> Any:
-    """Await what is not ours: Ctrl-C may interrupt it."""
-    return await fn(*args)
-
-
-@trio.lowlevel.disable_ki_protection
-def called(hook: Any, *args: Any) -> Any:
-    """Call what is not ours: Ctrl-C may interrupt it."""
-    return hook(*args)
+        return Ok(value) if returned and waited.cut is None and waited.fault is None else waited

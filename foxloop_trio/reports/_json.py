@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from ..trail import Fault
 from ._nouns import Picture, Proof, Story
 
 
@@ -22,7 +23,7 @@ def _plain(value: Any) -> Any:
             "count": value.count,
             "head": value.head,
             "missing": value.missing,
-            "fault": None if fault is None else {"line": fault.line, "reason": fault.reason, "message": fault.message},
+            "fault": None if fault is None else _fault(fault),
         }
     if attrs.has(type(value)):
         names = [field.name for field in attrs.fields(type(value)) if not (isinstance(value, Picture) and field.name == "content")]
@@ -30,3 +31,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return value
+
+
+def _fault(fault: Fault) -> dict[str, Any]:
+    plain = {"line": fault.line, "reason": fault.reason, "message": fault.message}
+    return plain if fault.file is None else {**plain, "file": fault.file}

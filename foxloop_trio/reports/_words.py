@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
+from ..trail import Fault
 from ._nouns import Answer, Approval, Call, CallState, Decision, Money, Outcome, Proof, SpanKind, Status, Story, Totals, Use
 
 STATUS: Final[Mapping[Status, tuple[str, str]]] = {
@@ -203,10 +204,19 @@ def proof(of: Proof) -> tuple[str, str, str]:
             return "✓", "Verified", said
         case "faulty":
             assert of.fault is not None
-            where = "The checkpoint" if of.fault.line is None else f"Line {count(of.fault.line)}"
+            where = _place(of.fault)
             return "✕", "Verification failed", f"{where}: {of.fault.reason}: {of.fault.message.rstrip('.')}."
         case "unchecked":
             return "?", "Not verified", "Nobody checked whether the trail is as it was written; that takes its key."
+
+
+def _place(fault: Fault) -> str:
+    if fault.index is None:
+        return "The checkpoint"
+    file = fault.place.partition(": ")[0] if fault.file is not None else ""
+    if fault.line is None:
+        return f"The file {file}"
+    return f"Line {count(fault.line)}" + (f" of {file}" if file else "")
 
 
 def decision(of: Decision) -> str:

@@ -227,8 +227,8 @@ async def _secrets_are_nowhere_in_it(place: _Place) -> None:
         entry = await trail.append(actor="a", kind="k", data={"x": secret("hunter2"), "Pass-Word": "hunter2", "n": 1})
         text = await trail.export_jsonl()
     assert "hunter2" not in text, "the plain value is in the text"
-    assert check_redacted(entry.data["x"], "hunter2"), "the marker does not fit its value"
-    assert check_redacted(entry.data["Pass-Word"], "hunter2"), "the marker under a hidden name does not fit its value"
+    assert check_redacted(entry.data["x"], "hunter2", key=KEY), "the marker does not fit its value"
+    assert check_redacted(entry.data["Pass-Word"], "hunter2", key=KEY), "the marker under a hidden name does not fit its value"
 
 
 async def _a_checkpoint_finds_a_cut_end_and_stays_good(place: _Place) -> None:

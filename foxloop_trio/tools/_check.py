@@ -9,14 +9,19 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from ..actions import MAX_SAFE_INTEGER
 from ._explain import explain, json_fault
 from ._schema import Node, accept_schema
 
-ArgsCheck = Callable[[object], str | None]
-"""Takes arguments and returns None when they fit, else ``path: reason``."""
+
+class ArgsCheck(Protocol):
+    """Takes arguments and returns None when they fit, else ``path: reason``. `is_json`: they are known to be JSON as the gate takes
+    it."""
+
+    def __call__(self, value: object, /, *, is_json: bool = False) -> str | None: ...
+
 
 _LEVELS_PER_FUNCTION: Final = 8
 """Schema levels compiled into one function. CPython allows 20 loops inside each other and 100 levels of indentation."""
@@ -47,10 +52,10 @@ def _compiled(text: str) -> ArgsCheck:
         {**top, "definitions": definitions}, use_default=False, use_formats=False, detailed_exceptions=False
     )
 
-    def problem(value: object) -> str | None:
+    def problem(value: object, /, *, is_json: bool = False) -> str | None:
         if type(value) is not dict:
             return f"arguments: must be an object, not {_kind(value)}"
-        if (_is_flat(value) or json_fault(value) is None) and _accepts(validate, value):
+        if (is_json or _is_flat(value) or json_fault(value) is None) and _accepts(validate, value):
             return None
         path, reason = explain(rules, value) or ("arguments", "do not fit the schema")
         return f"{path}: {reason}"

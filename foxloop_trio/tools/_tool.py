@@ -71,12 +71,16 @@ class Tool:
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "parameters", _own_copy(self.parameters))
 
-    def args_problem(self, value: object) -> str | None:
-        """None when `value` fits `parameters`, else ``path: reason`` for the planner. Compiled at the first call."""
+    def args_problem(self, value: object, *, is_json: bool = False) -> str | None:
+        """None when `value` fits `parameters`, else ``path: reason`` for the planner. Compiled at the first call.
+
+        `is_json`: it is known to be JSON as the gate takes it (text as keys, no NaN, no integer beyond 2**53 - 1, not too deep), so
+        that this need not be looked at again.
+        """
         if self._check is None:
             object.__setattr__(self, "_check", args_check(accept_schema(self.parameters, f"{self.name}.parameters")))
         assert self._check is not None
-        return self._check(value)
+        return self._check(value, is_json=is_json)
 
 
 def _own_copy(parameters: Any) -> Any:

@@ -13,11 +13,14 @@ from ._file_trail import FileTrail, open_trail
 from ._key import TrailKey
 from ._keyfile import default_key_path, load_key, load_or_create_key
 from ._memory import MemoryTrail
+from ._parts import trail_files
 from ._reader import read_trail
 from ._records import FAULT_REASONS, GENESIS, Entry, Fault, FaultReason, Verified
 from ._redact import Secret, check_redacted, secret
 from ._repair import Repaired, repair_trail
 from ._replay import Replayable, replay
+from ._signing import Signer, SigningKey
+from ._signing_keyfile import load_or_create_signing_key, load_public_key, load_signing_key
 from ._store import StoreTrail, TrailStore
 from ._verify import verify_entries, verify_trail
 
@@ -35,6 +38,8 @@ __all__ = [
     "Repaired",
     "Replayable",
     "Secret",
+    "Signer",
+    "SigningKey",
     "StoreError",
     "StoreTrail",
     "TrailError",
@@ -48,12 +53,16 @@ __all__ = [
     "default_key_path",
     "load_key",
     "load_or_create_key",
+    "load_or_create_signing_key",
+    "load_public_key",
+    "load_signing_key",
     "open_trail",
     "read_blob",
     "read_trail",
     "repair_trail",
     "replay",
     "secret",
+    "trail_files",
     "verify_entries",
     "verify_trail",
 ]

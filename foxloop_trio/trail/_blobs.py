@@ -9,16 +9,15 @@ An object in an entry's data that only looks like a marker of ours is written as
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import secrets
 import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Final
 
+from ._aside import put_in_place
 from ._errors import InvalidEntryError, StoreError, words_of
 
 __all__ = ["BLOB", "LITERAL", "TEXT_TYPE", "blob_marker", "blob_of", "expand", "folder_of", "read_blob", "write_blob"]
@@ -154,22 +153,4 @@ def write_blob(folder: str, digest: str, raw: bytes, sync: Callable[[int], None]
         with suppress(FileExistsError):
             os.mkdir(folder, 0o700)
             sync_folder(folder)
-    aside = f"{name}.{secrets.token_hex(8)}.new"
-    fd = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o600)
-    try:
-        try:
-            view = memoryview(raw)
-            while view:
-                written = os.write(fd, view)
-                if written == 0:
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                view = view[written:]
-            sync(fd)
-        finally:
-            os.close(fd)
-        os.replace(aside, name)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(aside)
-        raise
-    sync_folder(name)
+    put_in_place(name, raw, sync, sync_folder)

@@ -45,7 +45,7 @@ class Drafter:
         now: WallClock | None = None,
         ids: Ids | None = None,
         blobs_over: int | None = None,
-        markers: MarkerVersion = "v1",
+        markers: MarkerVersion = "v2",
         patterns: bool = False,
     ) -> None:
         if type(patterns) is not bool:
@@ -126,6 +126,7 @@ class Drafter:
                 long = over is not None and len(text) * 4 > over and (len(text) if text.isascii() else len(text.encode())) > over
                 if not long and _MARK_BEGINS not in text:
                     return text, _NO_BLOBS
+        assert self._key is not None or self._markers == "v1"  # else short secrets could be guessed
         shape = Shape(
             names=self._names,
             ids=self.ids,

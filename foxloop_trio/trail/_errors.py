@@ -11,13 +11,20 @@ __all__ = ["ConflictError", "EntryTooLargeError", "InvalidEntryError", "StoreErr
 
 
 class InvalidEntryError(TrailError):
-    """An entry, or a line of a file, that the trail cannot hold. `line` is the 1-based line number when it was read from a file."""
+    """An entry, or a line of a file, that the trail cannot hold.
+
+    `line` is the 1-based line number when it was read from a file, `file` the file when it is not the trail's first, and `problem`
+    the message without them.
+    """
 
     default_code = "invalid-entry"
 
-    def __init__(self, message: str, *, code: str | None = None, line: int | None = None) -> None:
-        super().__init__(message if line is None else f"line {line}: {message}", code=code)
+    def __init__(self, message: str, *, code: str | None = None, line: int | None = None, file: str | None = None) -> None:
+        place = [*([] if file is None else [file]), *([] if line is None else [f"line {line}"])]
+        super().__init__(": ".join([*place, message]), code=code)
         self.line = line
+        self.file = file
+        self.problem = message
 
 
 class TrailKeyError(TrailError):

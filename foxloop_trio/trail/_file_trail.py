@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final, get_args
 
 import trio
 
 from ..errors import BadOptionsError
 from ..ports import Ids, WallClock
-from ._checkpoint import make_checkpoint
+from ._checkpoint import make_checkpoint_aside
 from ._draft import BLOBS_OVER, Drafter
-from ._file import EntryFile, FileSystem
+from ._file import EntryFile
 from ._follow import Follower
 from ._jsonl import checked_import
 from ._keeper import CheckpointSink, Keeper
@@ -21,8 +22,10 @@ from ._key import TrailKey
 from ._keyfile import load_default_key
 from ._lock import LockKind, lock_for
 from ._reader import read_text, read_trail
-from ._records import Entry, Fault, Verified
+from ._records import Entry, Fault, Head, Verified
 from ._redact import MarkerVersion
+from ._signing import Signer
+from ._system import FileSystem
 from ._verify import verify_entries, verify_trail
 from ._writer import Request, Writer
 
@@ -36,13 +39,23 @@ STUCK_AFTER: Final = 30.0
 class FileTrail:
     """A trail in a file of JSON lines. Made by `open_trail`; `path` and `key` are there for `verify_trail`."""
 
-    def __init__(self, path: str, key: TrailKey, drafter: Drafter, file: EntryFile, writer: Writer, keeper: Keeper) -> None:
+    def __init__(
+        self,
+        path: str,
+        key: TrailKey,
+        drafter: Drafter,
+        file: EntryFile,
+        writer: Writer,
+        keeper: Keeper,
+        signer: Signer | None = None,
+    ) -> None:
         self.path = path
         self.key = key
         self._drafter = drafter
         self._file = file
         self._writer = writer
         self._keeper = keeper
+        self._signer = signer
 
     def __repr__(self) -> str:
         return f"<FileTrail {self.path!r}{', closed' if self._writer.closed else ''}>"
@@ -64,7 +77,7 @@ class FileTrail:
         await self._writer.submit(request)
         assert request.sealed is not None
         if self._keeper.wants(request.sealed.head):
-            await self._keeper.keep(make_checkpoint(self.key, request.sealed.head, self._drafter.now_ms()))
+            await self._keeper.keep(partial(self._checkpoint_at, request.sealed.head, self._signer))
         return Entry.of(request.sealed)
 
     @trio.lowlevel.enable_ki_protection
@@ -90,11 +103,17 @@ class FileTrail:
             return verify_entries([], key=self.key, checkpoint=checkpoint)
         return await trio.to_thread.run_sync(lambda: verify_trail(self.path, key=self.key, checkpoint=checkpoint, size=size))
 
-    async def checkpoint(self) -> dict[str, Any]:
-        """How many entries there are and where they end, sealed with the key: ``{count, head, ts, mac}``. Keep it elsewhere."""
-        now_ms = self._drafter.now_ms()
+    async def checkpoint(self, signer: Signer | None = None) -> dict[str, Any]:
+        """How many entries there are and where they end, sealed with the key: ``{count, head, ts, mac}``. Keep it elsewhere.
+
+        With a signer, this one or that of the trail, also ``pub`` and ``sig``, so that it can be checked without the key. Raises
+        TrailKeyError when the signer is none, or what it raises.
+        """
         _, head = await self._state()
-        return make_checkpoint(self.key, head, now_ms)
+        return await self._checkpoint_at(head, self._signer if signer is None else signer)
+
+    async def _checkpoint_at(self, head: Head | None, signer: Signer | None) -> dict[str, Any]:
+        return await make_checkpoint_aside(self.key, head, self._drafter.now_ms(), signer)
 
     @asynccontextmanager
     async def follow(self, from_seq: int = 0) -> AsyncGenerator[Follower, None]:
@@ -151,10 +170,12 @@ async def open_trail(
     lock_timeout: float = LOCK_TIMEOUT,
     stuck_after: float = STUCK_AFTER,
     follow: bool = False,
-    markers: MarkerVersion = "v1",
+    markers: MarkerVersion = "v2",
     patterns: bool = False,
     checkpoint_every: int | None = None,
     sink: CheckpointSink | None = None,
+    signer: Signer | None = None,
+    rotate_bytes: int | None = None,
 ) -> AsyncGenerator[FileTrail, None]:
     """A trail in the file `path`, which is made (mode 0600) at the first append, or continued when it exists.
 
@@ -168,12 +189,17 @@ async def open_trail(
     `stuck_after` when a write that hangs is reported, in seconds of the real clock. The last component of the path may not be a
     symbolic link, unless `follow`: then the file is the one that it led to when the trail was opened.
 
-    `markers` ``"v2"`` hides values by a digest that can be tested with the key only. With `patterns`, whatever looks like a key of
-    a known provider, a bearer token, or a password or query value in a URL is masked in all texts, keys, actors and kinds.
+    With `rotate_bytes`, an entry that would make the file larger than that goes into a new one: ``<path>.1``, then ``<path>.2``, …;
+    the highest number is the newest. A single larger entry has a file of its own. Processes that were given another limit, or none,
+    go on in the newest file too.
+
+    Hidden values can be tested with the key only, or with `markers` ``"v1"`` by whoever has the file. With `patterns`, whatever
+    looks like a key of a known provider, a bearer token, or a password or query value in a URL is masked in all texts, keys, actors
+    and kinds.
 
     `sink` is an async function that keeps checkpoints elsewhere: it is given one when the trail is left and, with
     `checkpoint_every`, after each so many entries. It gets 5 seconds; what it raises goes to the log, since the entry is written
-    whatever becomes of the checkpoint.
+    whatever becomes of the checkpoint. All checkpoints are signed by the `signer`, if there is one.
 
     Raises TrailKeyError or BadOptionsError when entered. Problems with the file are raised by the first append.
     """
@@ -182,10 +208,12 @@ async def open_trail(
     for name, value in (("lock_timeout", lock_timeout), ("stuck_after", stuck_after)):
         if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
             raise BadOptionsError(f"{name} is a number of seconds above 0, not {value!r}")
+    if rotate_bytes is not None and (type(rotate_bytes) is not int or rotate_bytes < 1):
+        raise BadOptionsError(f"rotate_bytes is a number of bytes above 0, or None, not {rotate_bytes!r}")
     drafter = Drafter(names=redact, now=now, ids=ids, blobs_over=blobs_over, markers=markers, patterns=patterns)
     keeper = Keeper(sink, checkpoint_every)
     options: dict[str, Any] = {"lock": lock, "lock_timeout": lock_timeout, "stuck_after": stuck_after, "follow": follow}
-    options["keeper"] = keeper
+    options |= {"keeper": keeper, "signer": signer, "rotate_bytes": rotate_bytes}
     async with _open_trail(os.fsdecode(path), key, drafter, FileSystem(), **options) as trail:
         yield trail
 
@@ -202,16 +230,18 @@ async def _open_trail(
     stuck_after: float = STUCK_AFTER,
     follow: bool = False,
     keeper: Keeper | None = None,
+    signer: Signer | None = None,
+    rotate_bytes: int | None = None,
 ) -> AsyncGenerator[FileTrail, None]:
     key = TrailKey.of(key) if key is not None else await trio.to_thread.run_sync(load_default_key)
     # An absolute path keeps its meaning when the program changes its directory; normalising it would not, where links are about.
     path = os.path.join(os.getcwd(), path)
     if follow:
         path = os.path.realpath(path)  # noqa: ASYNC240 - a few looks at a directory, once
-    file = EntryFile(path, key, files)
+    file = EntryFile(path, key, files, rotate_bytes)
     writer = Writer(file, lock_for(path, lock), lock_timeout=lock_timeout, stuck_after=stuck_after)
     drafter.seal_markers_with(key)
-    trail = FileTrail(path, key, drafter, file, writer, Keeper(None, None) if keeper is None else keeper)
+    trail = FileTrail(path, key, drafter, file, writer, Keeper(None, None) if keeper is None else keeper, signer)
     try:
         yield trail
     finally:

@@ -10,6 +10,7 @@ import trio
 
 from ._codec import MAX_LINE_BYTES, entry_from_json, parse_line
 from ._errors import InvalidEntryError, StoreError, words_of
+from ._parts import numbers_of, part_name
 from ._records import Entry
 
 __all__ = ["Follower"]
@@ -22,14 +23,16 @@ STEP: Final = 256 * 1024
 
 
 class Follower:
-    """An async iterator over the entries of a file from number `from_seq` on, which waits for more at the end. It verifies nothing.
+    """An async iterator over the entries of a trail from number `from_seq` on, which waits for more at the end of the newest file.
 
-    Raises InvalidEntryError for a line that is no entry, StoreError when the file cannot be read or became shorter.
+    It verifies nothing. Raises InvalidEntryError for a line that is no entry, StoreError when a file cannot be read or became
+    shorter.
     """
 
     def __init__(self, path: str, from_seq: int) -> None:
         self._path = path
         self._from_seq = from_seq
+        self._number: int | None = None
         self._offset = 0
         self._lines = 0
         self._rest = b""
@@ -48,17 +51,29 @@ class Follower:
 
     def _read_more(self) -> bool:
         """Read what is new; whether there was anything. What is behind the last line feed waits for its end."""
+        name = self._path
         try:
-            with open(self._path, "rb", opener=_open_at_once) as file:
+            if self._number is None:
+                numbers = numbers_of(self._path)
+                if not numbers:
+                    return False
+                self._number = numbers[0]
+            name = part_name(self._path, self._number)
+            # Looked for before reading: once it is there, this file has all that it will ever have.
+            is_last = not os.path.lexists(part_name(self._path, self._number + 1))
+            with open(name, "rb", opener=_open_at_once) as file:
                 size = os.fstat(file.fileno()).st_size
                 if size < self._offset:
-                    raise StoreError(f"{self._path}: the file became shorter while it was followed")
+                    raise StoreError(f"{name}: the file became shorter while it was followed")
                 file.seek(self._offset)
                 new = file.read(STEP)
         except FileNotFoundError:
             return False
         except (OSError, ValueError) as fault:
-            raise StoreError(f"{self._path}: cannot be read ({words_of(fault)})") from fault
+            raise StoreError(f"{name}: cannot be read ({words_of(fault)})") from fault
+        if not new and not is_last and not self._rest:
+            self._number, self._offset, self._lines = self._number + 1, 0, 0
+            return True
         self._offset += len(new)
         *lines, self._rest = (self._rest + new).split(b"\n")
         for line in lines:

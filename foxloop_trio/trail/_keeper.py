@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import trio
 
-from ..errors import BadOptionsError, TrailError
+from ..errors import BadOptionsError
 from ._records import Head
 
 __all__ = ["CheckpointSink", "Keeper"]
@@ -42,26 +42,27 @@ class Keeper:
         self._written = True
         return self._every is not None and (head.seq + 1) % self._every == 0
 
-    async def keep(self, checkpoint: dict[str, Any]) -> None:
-        """Hand it over; the entry is written already, so neither a cancel nor an error of the sink gets out of here."""
+    async def keep(self, make: Callable[[], Awaitable[dict[str, Any]]]) -> None:
+        """Make it and hand it over; the entry is written already, so neither a cancel nor an error of the sink gets out of here."""
         assert self._sink is not None
+        words = "a checkpoint"
         try:
             with trio.move_on_after(PATIENCE, shield=True) as limit:
+                try:
+                    checkpoint = await make()
+                except Exception:
+                    _log.exception("no checkpoint could be made")
+                    return
+                words = f"the checkpoint of {checkpoint['count']} entries"
                 answer: Any = self._sink(checkpoint)
                 if inspect.isawaitable(answer):
                     await answer
         except Exception:
-            _log.exception("the sink did not take the checkpoint of %s entries", checkpoint["count"])
+            _log.exception("the sink did not take %s", words)
         if limit.cancelled_caught:
-            _log.error("the sink did not take the checkpoint of %s entries within %s s", checkpoint["count"], PATIENCE)
+            _log.error("the sink did not take %s within %s s", words, PATIENCE)
 
     async def at_the_end(self, make: Callable[[], Awaitable[dict[str, Any]]]) -> None:
         """One more checkpoint when anything was written; a trail that cannot be read any more has none."""
-        if self._sink is None or not self._written:
-            return
-        try:
-            checkpoint = await make()
-        except TrailError:
-            _log.exception("no checkpoint could be made at the end")
-            return
-        await self.keep(checkpoint)
+        if self._sink is not None and self._written:
+            await self.keep(make)

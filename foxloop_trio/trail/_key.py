@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hmac
 import re
+from hashlib import sha256
+from hmac import compare_digest
 from typing import Any, Final, final
 
 from ._errors import TrailKeyError
@@ -12,6 +13,9 @@ __all__ = ["MIN_KEY_BYTES", "TrailKey"]
 
 MIN_KEY_BYTES: Final = 32
 """Shortest key taken: the output size of SHA-256, below which HMAC loses strength (RFC 2104, section 3)."""
+
+_BLOCK: Final = 64
+"""Bytes of a block of SHA-256, to which HMAC fills up a key."""
 
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+\Z")
 
@@ -24,10 +28,15 @@ class TrailKey:
     Raises TrailKeyError when it is missing, short, or not hex.
     """
 
-    __slots__ = ("_exportable", "_raw")
+    __slots__ = ("_exportable", "_inner", "_outer", "_raw")
 
     def __init__(self, material: bytes | str | None, *, exportable: bool = True) -> None:
         self._raw: Final = _raw_key(material)
+        # HMAC's two hashes (RFC 2104, section 2) as far as they depend on the key alone. Going on from copies of them takes less
+        # than half the time of `hmac.digest`, which begins anew each time, and every entry has one.
+        block = (self._raw if len(self._raw) <= _BLOCK else sha256(self._raw).digest()).ljust(_BLOCK, b"\0")
+        self._inner: Final = sha256(bytes(byte ^ 0x36 for byte in block))
+        self._outer: Final = sha256(bytes(byte ^ 0x5C for byte in block))
         self._exportable: Final = exportable
 
     @classmethod
@@ -49,11 +58,14 @@ class TrailKey:
 
     def mac(self, message: str) -> str:
         """HMAC-SHA-256 over the UTF-8 of `message`, as 64 lower-case hex digits."""
-        return hmac.digest(self._raw, message.encode(), "sha256").hex()
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(message.encode())
+        outer.update(inner.digest())
+        return outer.hexdigest()
 
     def proves(self, message: str, mac: str) -> bool:
         """Whether `mac` (ASCII text) is that of `message`; compared in constant time."""
-        return hmac.compare_digest(self.mac(message), mac)
+        return compare_digest(self.mac(message), mac)
 
 
 def _raw_key(material: object) -> bytes:

@@ -17,7 +17,7 @@ from ..ports import Ids
 from ._errors import TrailKeyError, words_of
 from ._key import TrailKey
 
-__all__ = ["KEY_VARIABLE", "default_key_path", "load_key", "load_or_create_key"]
+__all__ = ["KEY_VARIABLE", "default_key_path", "load_key", "load_or_create_key", "make_once", "read_small"]
 
 KEY_VARIABLE: Final = "FOXTRAIL_KEY"
 """The environment variable with a key as hex, when no file is named."""
@@ -63,7 +63,8 @@ def load_or_create_key(path: str | os.PathLike[str], *, allow_shared: bool = Fal
     """
     name = os.fsdecode(path)
     if not os.path.lexists(name):
-        _create(name, secrets.token_bytes(_NEW_KEY_BYTES) if ids is None else ids(_NEW_KEY_BYTES, "trail-key"))
+        raw = secrets.token_bytes(_NEW_KEY_BYTES) if ids is None else ids(_NEW_KEY_BYTES, "trail-key")
+        make_once(name, raw.hex().encode() + b"\n")
     return _read(name, allow_shared=allow_shared)
 
 
@@ -79,13 +80,14 @@ def load_default_key(ids: Ids | None = None) -> TrailKey:
     return load_or_create_key(path, ids=ids)
 
 
-def _create(path: str, raw: bytes) -> None:
+def make_once(path: str, content: bytes) -> None:
+    """A new file with mode 0600, whole or not at all; one that is there already is left as it is. Raises TrailKeyError."""
     aside = f"{path}.{secrets.token_hex(8)}.new"
     try:
         fd = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
             with open(fd, "wb") as file:
-                file.write(raw.hex().encode() + b"\n")
+                file.write(content)
                 file.flush()
                 os.fsync(fd)
             with contextlib.suppress(FileExistsError):  # another process was first: its key is the key
@@ -108,6 +110,15 @@ def _sync_directory(path: str) -> None:
 
 
 def _read(path: str, *, allow_shared: bool = False) -> TrailKey:
+    text = read_small(path, allow_shared=allow_shared)
+    try:
+        return TrailKey(text.decode("ascii", "replace"))
+    except TrailKeyError as fault:
+        raise TrailKeyError(f"{path}: {fault}") from None
+
+
+def read_small(path: str, *, allow_shared: bool = False) -> bytes:
+    """What is in a key file. Raises TrailKeyError when it cannot be read, is too large for one, or is open to others."""
     try:
         # O_NONBLOCK: opening a pipe by mistake must not hang.
         fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -122,7 +133,4 @@ def _read(path: str, *, allow_shared: bool = False) -> TrailKey:
         raise TrailKeyError(f"{path}: others can read or write this key file; make it yours alone with: chmod 600 {path}")
     if len(text) > _MAX_FILE_BYTES:
         raise TrailKeyError(f"{path}: more than {_MAX_FILE_BYTES} bytes; this is no key file")
-    try:
-        return TrailKey(text.decode("ascii", "replace"))
-    except TrailKeyError as fault:
-        raise TrailKeyError(f"{path}: {fault}") from None
+    return text

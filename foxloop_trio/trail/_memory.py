@@ -16,6 +16,7 @@ from ._jsonl import checked_import
 from ._key import TrailKey
 from ._records import Entry, Fault, Head, Verified, seal
 from ._redact import MarkerVersion
+from ._signing import Signer
 from ._verify import verify_entries
 
 __all__ = ["MemoryTrail"]
@@ -37,7 +38,7 @@ class MemoryTrail:
         now: WallClock | None = None,
         ids: Ids | None = None,
         blobs_over: int | None = None,
-        markers: MarkerVersion = "v1",
+        markers: MarkerVersion = "v2",
         patterns: bool = False,
     ) -> None:
         self._drafter = Drafter(names=redact, now=now, ids=ids, blobs_over=blobs_over, markers=markers, patterns=patterns)
@@ -83,10 +84,10 @@ class MemoryTrail:
         await trio.lowlevel.checkpoint()
         return verify_entries(self.entries(), key=self.key, checkpoint=checkpoint)
 
-    async def checkpoint(self) -> dict[str, Any]:
-        """How many entries there are and where they end, sealed with the key: ``{count, head, ts, mac}``."""
+    async def checkpoint(self, signer: Signer | None = None) -> dict[str, Any]:
+        """How many entries there are and where they end, sealed with the key: ``{count, head, ts, mac}``; signed by a `signer`."""
         await trio.lowlevel.checkpoint()
-        return make_checkpoint(self.key, self._head, self._drafter.now_ms())
+        return make_checkpoint(self.key, self._head, self._drafter.now_ms(), signer)
 
     async def export_jsonl(self) -> str:
         """The same as `text`."""

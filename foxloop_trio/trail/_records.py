@@ -49,6 +49,7 @@ FaultReason = Literal[
     "bad-line",
     "partial-line",
     "bad-blob",
+    "missing-file",
 ]
 FAULT_REASONS: Final[tuple[FaultReason, ...]] = get_args(FaultReason)
 
@@ -120,12 +121,15 @@ class Verified:
     """Every entry is as it was written, in its place. `head` is the hash of the last one (64 zeros for an empty trail).
 
     `missing` are the hashes of blobs that entries name and that are not beside the file, in the order in which they are named.
+    `unsigned` is how many of the entries lie after the signed head, when a public key was given: of these it is known that they
+    form a chain, and nothing more. Else None.
     """
 
     ok: ClassVar[Literal[True]] = True
     count: int
     head: str
     missing: tuple[str, ...] = ()
+    unsigned: int | None = None
 
     def __bool__(self) -> Literal[True]:
         return True
@@ -133,17 +137,34 @@ class Verified:
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """The first thing found wrong. `index` counts entries from 0 and is None when the checkpoint itself is bad. Falsy."""
+    """The first thing found wrong. `index` counts entries from 0 and is None when the checkpoint itself is bad. Falsy.
+
+    `file` is the later file of the trail that it is in, None for the first; `before` is how many entries the files before it have.
+    """
 
     ok: ClassVar[Literal[False]] = False
     index: int | None
     reason: FaultReason
     message: str
+    file: str | None = None
+    before: int = 0
 
     @property
     def line(self) -> int | None:
-        """The 1-based line number in the file."""
-        return None if self.index is None else self.index + 1
+        """The 1-based line number in the file; None for what is in no line."""
+        return None if self.index is None or self.reason == "missing-file" else self.index + 1 - self.before
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words: ``line 7``, ``run.trail.2: line 7``, ``run.trail.1`` or ``checkpoint``."""
+        if self.index is None:
+            return "checkpoint"
+        line = "" if self.line is None else f"line {self.line}"
+        if self.file is None:
+            return line
+        # The last part of the path, by hand: this module knows no file system.
+        name = self.file.replace("\\", "/").rpartition("/")[2]
+        return f"{name}: {line}" if line else name
 
     def __bool__(self) -> Literal[False]:
         return False
@@ -227,6 +248,11 @@ def too_large(size: int | None = None) -> EntryTooLargeError:
     )
 
 
+def checkpoint_body(*, count: int, head: str, ts: int) -> str:
+    """The canonical JSON of the three fields of a checkpoint."""
+    return f'{{"count":{count},"head":"{head}","ts":{ts}}}'
+
+
 def checkpoint_text(*, count: int, head: str, ts: int) -> str:
-    """What the MAC of a checkpoint covers: its domain line and the canonical JSON of its three fields."""
-    return f'{CHECKPOINT_DOMAIN}{{"count":{count},"head":"{head}","ts":{ts}}}'
+    """What the MAC of a checkpoint covers: its domain line and its three fields."""
+    return CHECKPOINT_DOMAIN + checkpoint_body(count=count, head=head, ts=ts)

@@ -1,8 +1,9 @@
 """Values that must not be in the trail: marked with `secret`, or standing under a key name that the host listed.
 
-Such a value is written as ``{"$redacted": "<salt>:<digest>"}`` with a salt of its own, so that equal secrets do not look equal, and
-somebody who knows a candidate can test it with `check_redacted`. Beware: the digest of a short secret can be guessed by whoever has
-the file, by trying all of them. A marker of version 2, ``"v2:<salt>:<HMAC>"``, can be tested with the trail's key only.
+Such a value is written as ``{"$redacted": "v2:<salt>:<HMAC>"}`` with a salt of its own, so that equal secrets do not look equal,
+and somebody who knows a candidate and has the trail's key can test it with `check_redacted`. A marker of version 1, written on
+request and read for ever, is ``"<salt>:<digest>"`` and needs no key. Beware: whoever has the file can guess a short secret by
+trying all of them.
 """
 
 from __future__ import annotations

@@ -17,12 +17,14 @@ import attrs
 from ..ports import Ids, WallClock
 from ._draft import Drafter
 from ._errors import StoreError, words_of
-from ._file import Addition, EntryFile, FileSystem
+from ._file import Addition, EntryFile
 from ._key import TrailKey
 from ._lock import NAP_SECONDS, LockKind, WriterLock, lock_for
-from ._reader import read_lines
+from ._parts import numbers_of, part_name
+from ._reader import read_lines, read_parts
 from ._records import Entry, Fault, Verified
-from ._verify import verify_lines, verify_trail
+from ._system import FileSystem
+from ._verify import verify_parts, verify_trail
 
 __all__ = ["Repaired", "repair_trail"]
 
@@ -54,7 +56,8 @@ def repair_trail(
     lock: LockKind | None = None,
     lock_timeout: float = 5.0,
 ) -> Repaired | Fault:
-    """Mend the cut last line of the file `path`. The fault instead when the lines before it do not verify; then nothing is changed.
+    """Mend the cut last line of the trail `path`, which is in its newest file. The fault instead when the lines before it do not
+    verify; then nothing is changed.
 
     The torn bytes go to ``<file>.torn-<n>`` and are on disk before the file is cut. Then an entry ``trail.repaired`` with their
     number and SHA-256 is appended. Raises TrailKeyError without a good key, StoreError when the file cannot be read or written, or
@@ -63,6 +66,7 @@ def repair_trail(
     name = os.path.join(os.getcwd(), os.fsdecode(path))
     whole_key = TrailKey.of(key)
     drafter = Drafter(now=now, ids=ids)
+    drafter.seal_markers_with(whole_key)
     _must_be_there(name)
     beside = lock_for(name, lock)
     _acquire(beside, lock_timeout)
@@ -77,16 +81,19 @@ def _repair(path: str, key: TrailKey, drafter: Drafter) -> Repaired | Fault:
     found = verify_trail(path, key=key)
     if isinstance(found, Verified):
         return Repaired(torn=0, saved=None, entry=None, count=found.count, head=found.head)
-    if found.reason != "partial-line":
+    newest = part_name(path, max(numbers_of(path)))
+    if found.reason != "partial-line" or (found.file or path) != newest:
         return found
-    torn = _torn_bytes(path)
-    completed = isinstance(verify_lines(_with_line_feed(path), key=key), Verified)
-    saved = None if completed else _save(path, torn)
+    torn = _torn_bytes(newest)
+    completed = isinstance(verify_parts(_with_line_feed(path, newest), key=key), Verified)
+    saved = None if completed else _save(newest, torn)
     try:
-        _change(path, b"\n" if completed else b"", 0 if completed else len(torn))
+        _change(newest, b"\n" if completed else b"", 0 if completed else len(torn))
     except OSError as fault:
-        raise StoreError(f"{path}: cannot be mended ({words_of(fault)})") from fault
+        raise StoreError(f"{newest}: cannot be mended ({words_of(fault)})") from fault
     data: dict[str, Any] = {"bytes": len(torn), "sha256": sha256(torn).hexdigest(), "line": found.line}
+    if found.file is not None:
+        data["file"] = os.path.basename(found.file)
     data["done"] = "completed" if saved is None else f"moved to {os.path.basename(saved)}"
     addition = Addition(drafter.draft(ACTOR, REPAIRED, data), drafter.now_ms(), {})
     file = EntryFile(path, key, FileSystem())
@@ -125,9 +132,9 @@ def _torn_bytes(path: str) -> bytes:
     return last
 
 
-def _with_line_feed(path: str) -> Iterator[bytes]:
-    for line in read_lines(path):
-        yield line if line.endswith(b"\n") else line + b"\n"
+def _with_line_feed(path: str, newest: str) -> Iterator[tuple[str, Iterator[bytes]]]:
+    for name, lines in read_parts(path):
+        yield name, (line if line.endswith(b"\n") or name != newest else line + b"\n" for line in lines)
 
 
 def _save(path: str, torn: bytes) -> str:

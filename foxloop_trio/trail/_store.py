@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 import trio
 
 from ..ports import Ids, WallClock
-from ._checkpoint import make_checkpoint
+from ._checkpoint import make_checkpoint_aside
 from ._codec import entry_from_json
 from ._draft import Drafter
 from ._errors import ConflictError
@@ -20,6 +20,7 @@ from ._jsonl import checked_import, parse_jsonl
 from ._key import TrailKey
 from ._records import Entry, Fault, Head, Verified, line_of, seal
 from ._redact import MarkerVersion
+from ._signing import Signer
 from ._verify import verify_entries
 
 __all__ = ["StoreTrail", "TrailStore"]
@@ -57,7 +58,7 @@ class StoreTrail:
         redact: Iterable[str] = (),
         now: WallClock | None = None,
         ids: Ids | None = None,
-        markers: MarkerVersion = "v1",
+        markers: MarkerVersion = "v2",
         patterns: bool = False,
     ) -> None:
         self.key = TrailKey.of(key)
@@ -96,11 +97,11 @@ class StoreTrail:
         """Verify all entries, as `verify_entries` does."""
         return verify_entries(await self.entries(), key=self.key, checkpoint=checkpoint)
 
-    async def checkpoint(self) -> dict[str, Any]:
-        """How many entries there are and where they end, sealed with the key: ``{count, head, ts, mac}``."""
+    async def checkpoint(self, signer: Signer | None = None) -> dict[str, Any]:
+        """How many entries there are and where they end, sealed with the key: ``{count, head, ts, mac}``; signed by a `signer`."""
         last = await self._store.last()
         head = None if last is None else Head(last.seq, last.ts, last.hash)
-        return make_checkpoint(self.key, head, self._drafter.now_ms())
+        return await make_checkpoint_aside(self.key, head, self._drafter.now_ms(), signer)
 
     async def export_jsonl(self) -> str:
         """The entries as JSON lines."""

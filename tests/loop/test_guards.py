@@ -14,6 +14,7 @@ from foxloop_trio.guarding import Ask, Block, Note, Rewrite, Said, State, Stop, 
 from foxloop_trio.loop import Budget, Denials
 from foxloop_trio.loop._guarded import said_from_json
 from foxloop_trio.ports import ChatReply, Usage
+from foxloop_trio.react import BudgetGuard
 from foxloop_trio.testing import cancel_at_every_checkpoint
 
 
@@ -300,6 +301,16 @@ async def test_guards_see_the_text_that_the_planner_reads(parts: Any) -> None:
     await run.run()
     assert guard.results[0].content == run.planner.seen[1][-1]["content"]
     assert (guard.results[0].blocked, guard.results[0].is_error) == (False, False)
+
+
+async def test_a_rewrite_that_does_not_fit_is_shown_as_blocked_and_costs_no_call(parts: Any) -> None:
+    """The planner's own call would have run, so a guard that counts calls must not count this one; as in a ReAct run."""
+    watch = Told(before_tool=[Rewrite({"text": 5}), None])
+    run = bench(parts, parts.reply(save()), parts.reply(save("Milk")), guards=[BudgetGuard(tool_calls=1), watch], max_steps=2)
+    events = await run.run()
+    assert [event.reason for event in events if event.type == "tool-result"] == ["invalid-args", None]
+    assert [result.blocked for result in watch.results] == [True, False]
+    assert run.notes == ["Milk"]
 
 
 async def test_guards_see_the_usage_of_each_reply_and_its_sum(parts: Any) -> None:

@@ -109,7 +109,7 @@ def maker(kind: str, tmp_path: Path, key: TrailKey, wrap: Any = lambda trail: tr
 
 @pytest.mark.parametrize(("kind", "least"), [("memory", 4), ("file", 4)])
 async def test_an_append_cancelled_at_any_step_is_there_or_raised(kind: str, least: int, tmp_path: Path, key: TrailKey) -> None:
-    """T22: acknowledged and written are the same, the chain verifies, and it can be continued."""
+    """H14, T22: acknowledged and written are the same, the chain verifies, and it can be continued."""
     with trio.fail_after(60):
         steps, problems = await sweep(maker(kind, tmp_path, key))
     assert problems == []

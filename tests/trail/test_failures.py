@@ -72,7 +72,7 @@ def files() -> Faulty:
 async def test_a_failed_or_short_write_is_undone_and_the_trail_goes_on(
     fault: int | None, short: int | None, path: Path, key: TrailKey, files: Faulty, open_over: Any, fill: Any
 ) -> None:
-    """T39: the file is as it was, the error names it, and when there is room again appends work."""
+    """H4, T39: the file is as it was, the error names it, and when there is room again appends work."""
     async with open_over(path, key, files) as trail:
         await fill(trail, 2)
         before = path.read_bytes()
@@ -134,7 +134,7 @@ async def test_a_write_that_cannot_be_undone_breaks_the_store(
 async def test_a_failed_fsync_breaks_the_store_and_is_not_retried(
     call: str, path: Path, key: TrailKey, files: Faulty, open_over: Any, fill: Any
 ) -> None:
-    """T39, EIO injected: a second fsync would report success without having written anything."""
+    """H5, T39, EIO injected: a second fsync would report success without having written anything."""
     async with open_over(path, key, files) as trail:
         if call == "fsync":
             await fill(trail, 2)
@@ -272,7 +272,7 @@ trio.run(main, sys.argv[1])
 
 
 async def test_a_full_disk_leaves_no_torn_line(path: Path, run_child: Any) -> None:
-    """T39 for real: a limit on the file's size cuts the write in the middle of a line."""
+    """H4, T39 for real: a limit on the file's size cuts the write in the middle of a line."""
     child = run_child(FULL_DISK, str(path))
     out, err = await trio.to_thread.run_sync(lambda: child.communicate(timeout=60))
     assert child.returncode == 0, err

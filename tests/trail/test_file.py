@@ -27,7 +27,8 @@ from foxloop_trio.trail import (
     read_trail,
     verify_trail,
 )
-from foxloop_trio.trail._file import TAIL_STEP, FileSystem
+from foxloop_trio.trail._ends import TAIL_STEP
+from foxloop_trio.trail._file import FileSystem
 
 
 class Recorded(FileSystem):
@@ -73,7 +74,7 @@ async def test_a_new_file_has_mode_0600_whatever_the_umask(path: Path, key: Trai
 
 
 async def test_each_append_is_one_write_of_a_whole_line_and_an_fsync(path: Path, key: TrailKey, open_over: Any, fill: Any) -> None:
-    """T30, T31: before `append` returns; for the first one the directory too. T38: the end is not read again."""
+    """H2, T30, T31: before `append` returns; for the first one the directory too. T38: the end is not read again."""
     files = Recorded()
     async with open_over(path, key, files) as trail:
         for n in range(3):
@@ -182,7 +183,7 @@ async def test_a_line_longer_than_any_entry_is_refused_without_reading_it_whole(
     path: Path, key: TrailKey, monkeypatch: pytest.MonkeyPatch, fill: Any
 ) -> None:
     """A bound on what a bad file can make us read."""
-    monkeypatch.setattr("foxloop_trio.trail._file.MAX_LINE_BYTES", 100_000)
+    monkeypatch.setattr("foxloop_trio.trail._ends.MAX_LINE_BYTES", 100_000)
     path.write_bytes(b"x" * 1_000_000 + b"\n")
     async with open_trail(path, key=key) as trail:
         with pytest.raises(StoreError, match="no entry is that long"):

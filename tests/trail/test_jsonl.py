@@ -40,22 +40,23 @@ async def test_a_trail_can_be_looked_at_while_it_is_open(path: Path, key: TrailK
 
 
 async def test_an_import_is_one_durable_write(path: Path, key: TrailKey, open_over: Any, fill: Any) -> None:
-    """T74: so that a crash leaves nothing or all of it; and the trail goes on after it."""
+    """T74, H15: on disk whole before it has the trail's name; and the trail goes on after it."""
     calls: list[Any] = []
 
     class Recorded(FileSystem):
-        def write(self, fd: int, data: bytes) -> int:
-            calls.append(data)
-            return os.write(fd, data)
-
         def fsync(self, fd: int) -> None:
-            calls.append("fsync")
+            calls.append((os.fstat(fd).st_size, path.stat().st_size))
             os.fsync(fd)
+
+        def fsync_directory(self, name: str) -> None:
+            calls.append(path.stat().st_size)
+            super().fsync_directory(name)
 
     text = await text_of(200, key)
     async with open_over(path, key, Recorded()) as trail:
         assert await trail.import_jsonl(text) == 200
-        assert calls == [text.encode(), "fsync"]
+        assert calls == [(len(text.encode()), 0), len(text.encode())]
+        assert [file.name for file in path.parent.iterdir()] == ["run.trail", "run.trail.lock"]
         assert (await fill(trail, 1))[0].seq == 200
     assert verify_trail(path, key=key).ok
 

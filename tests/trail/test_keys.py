@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import hmac
 import os
 import pickle
 import stat
@@ -51,6 +52,17 @@ def test_what_is_no_key_is_refused(material: Any) -> None:
     assert "xy" * 8 not in str(caught.value)
 
 
+@pytest.mark.parametrize("length", [32, 33, 63, 64, 65, 100, 1000])
+def test_the_mac_is_that_of_the_standard_library(length: int) -> None:
+    """HMAC-SHA-256 for keys around the length of a block too, again and again with one key."""
+    raw = bytes(range(256)) * 4
+    key = TrailKey(raw[:length])
+    for message in ("", "x", "foxtrail/entry/v1\n" + "a" * 64, "caf\u00e9" * 100, ""):
+        assert key.mac(message) == hmac.digest(raw[:length], message.encode(), "sha256").hex()
+        assert key.proves(message, key.mac(message))
+        assert not key.proves(message + "y", key.mac(message))
+
+
 def test_a_key_does_not_show_pickle_or_copy() -> None:
     """T13: neither repr nor str nor a copy machine gives it away."""
     key = TrailKey(HEX)
@@ -94,7 +106,7 @@ def test_a_key_made_by_another_process_meanwhile_is_the_key(tmp_path: Path, monk
 
 
 def test_processes_that_make_the_key_at_once_end_with_the_same(tmp_path: Path, run_child: Any) -> None:
-    """T11, for real: six processes, one key, no leftovers."""
+    """H16, T11, for real: six processes, one key, no leftovers."""
     program = "import sys; from foxloop_trio.trail import load_or_create_key; print(load_or_create_key(sys.argv[1]).export_hex())"
     children = [run_child(program, str(tmp_path / "k")) for _ in range(6)]
     answers = [child.communicate(timeout=30) for child in children]
@@ -103,7 +115,7 @@ def test_processes_that_make_the_key_at_once_end_with_the_same(tmp_path: Path, r
 
 
 def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    """The way out is in the message; `allow_shared` lifts it."""
+    """H16: the way out is in the message; `allow_shared` lifts it."""
     path = tmp_path / "k"
     key = load_or_create_key(path)
     path.chmod(0o640)

@@ -114,7 +114,7 @@ trio.run(main, sys.argv[1])
 
 
 def test_an_append_after_a_killed_writer_waits_for_nothing(path: Path, key: TrailKey, run_child: Any) -> None:
-    """T34: the kernel gives the dead writer's lock back; the next append is there within the time of an append, not of a lease."""
+    """H1, T34: the kernel gives the dead writer's lock back; the next append takes the time of an append, not of a lease."""
     child = run_child(AS_FAST_AS_IT_CAN, str(path))
     assert child.stdout.readline() == "go\n"
     time.sleep(0.1)

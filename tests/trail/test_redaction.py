@@ -23,12 +23,17 @@ from foxloop_trio.trail import (
     verify_entries,
 )
 
-MARKER = re.compile(r"[0-9a-f]{32}:[0-9a-f]{64}")
+MARKERS = {"v1": re.compile(r"[0-9a-f]{32}:[0-9a-f]{64}"), "v2": re.compile(r"v2:[0-9a-f]{32}:[0-9a-f]{64}")}
+KEY = "ab" * 32
+
+
+def checks(marker: object, candidate: object) -> bool:
+    return check_redacted(marker, candidate, key=KEY)
 
 
 async def written(data: Any, **options: Any) -> tuple[Any, str]:
     """The data of an entry as the trail holds it, and the whole text of the trail, which verifies."""
-    trail = MemoryTrail(key="ab" * 32, **options)
+    trail = MemoryTrail(key=KEY, **options)
     entry = await trail.append(actor="a", kind="k", data=data)
     assert verify_entries(trail.entries(), key=trail.key).ok  # T54
     return entry.data, trail.text()
@@ -37,27 +42,29 @@ async def written(data: Any, **options: Any) -> tuple[Any, str]:
 @pytest.mark.parametrize(
     "value", ["hunter2", 4711, None, True, 1.5, ["hunter2", {"a": None}], {"user": "me", "pass": "hunter2"}, ""]
 )
-async def test_a_secret_value_is_written_as_a_salted_digest(value: Any) -> None:
-    """T50, T54: at any depth; who knows the value can check it."""
-    data, text = await written({"a": [{"b": secret(value)}], "n": 1})
+@pytest.mark.parametrize("version", ["v1", "v2"])
+async def test_a_secret_value_is_written_as_a_salted_digest(value: Any, version: str) -> None:
+    """T50, T54, H10: at any depth; who knows the value can check it, of version 2 with the key only."""
+    data, text = await written({"a": [{"b": secret(value)}], "n": 1}, markers=version)
     marker = data["a"][0]["b"]
     assert list(marker) == ["$redacted"]
-    assert MARKER.fullmatch(marker["$redacted"])
+    assert MARKERS[version].fullmatch(marker["$redacted"])
     assert "hunter2" not in text
     assert data["n"] == 1
-    assert check_redacted(marker, value)
-    assert check_redacted(marker, secret(value))
+    assert checks(marker, value)
+    assert checks(marker, secret(value))
+    assert check_redacted(marker, value) is (version == "v1")
 
 
 async def test_a_secret_at_the_top_is_hidden() -> None:
     """The data itself may be one."""
     data, text = await written(secret({"pin": 1234}))
-    assert check_redacted(data, {"pin": 1234})
+    assert checks(data, {"pin": 1234})
     assert "1234" not in text.replace(data["$redacted"], "")
 
 
 async def test_values_under_listed_names_are_hidden_at_any_depth() -> None:
-    """T50: without case, `-` and `_`; whatever the value is, and with no copy of it elsewhere."""
+    """H11, T50: without case, `-` and `_`; whatever the value is, and with no copy of it elsewhere."""
     plain = {
         "password": "hunter2",
         "Pass-Word": ["hunter2"],
@@ -66,18 +73,18 @@ async def test_values_under_listed_names_are_hidden_at_any_depth() -> None:
     }
     data, text = await written(plain, redact=["password"])
     assert "hunter2" not in text
-    assert check_redacted(data["password"], "hunter2")
-    assert check_redacted(data["Pass-Word"], ["hunter2"])
-    assert check_redacted(data["args"][0]["PASS_WORD"], {"deep": "hunter2"})
-    assert check_redacted(data["x"]["password"], None)
+    assert checks(data["password"], "hunter2")
+    assert checks(data["Pass-Word"], ["hunter2"])
+    assert checks(data["args"][0]["PASS_WORD"], {"deep": "hunter2"})
+    assert checks(data["x"]["password"], None)
     assert data["args"][0]["passwords"] == "stays"
 
 
 async def test_secrets_inside_hidden_values_do_not_matter_for_the_digest() -> None:
     """A secret in a secret is the value it hides."""
     data, _ = await written({"token": {"a": secret("x")}, "s": secret([secret(secret(1))])}, redact=["token"])
-    assert check_redacted(data["token"], {"a": "x"})
-    assert check_redacted(data["s"], [1])
+    assert checks(data["token"], {"a": "x"})
+    assert checks(data["s"], [1])
 
 
 async def test_equal_secrets_get_different_markers() -> None:
@@ -87,14 +94,14 @@ async def test_equal_secrets_get_different_markers() -> None:
     data, _ = await written({"a": one, "b": one, "c": secret("x"), "d": part, "e": part})
     markers = [data["a"], data["b"], data["c"], data["d"]["s"], data["e"]["s"]]
     assert len({marker["$redacted"] for marker in markers}) == 5
-    assert all(check_redacted(marker, "x") for marker in markers)
+    assert all(checks(marker, "x") for marker in markers)
 
 
 async def test_only_the_right_value_checks() -> None:
     """T51: near misses and other types do not."""
     data, _ = await written(secret("1"))
     for candidate in ("2", 1, "1 ", ["1"], None, True, {"$redacted": data["$redacted"]}):
-        assert check_redacted(data, candidate) is False
+        assert checks(data, candidate) is False
 
 
 @pytest.mark.parametrize(
@@ -118,6 +125,7 @@ async def test_only_the_right_value_checks() -> None:
 def test_what_is_no_marker_checks_false_and_never_raises(marker: Any) -> None:
     """T51."""
     assert check_redacted(marker, "x") is False
+    assert checks(marker, "x") is False
 
 
 async def test_a_candidate_without_json_checks_false_and_never_raises() -> None:
@@ -129,7 +137,7 @@ async def test_a_candidate_without_json_checks_false_and_never_raises() -> None:
     for _ in range(60):
         bomb = [bomb, bomb]
     for candidate in (b"x", {1}, float("nan"), cycle, bomb, secret(b"x"), {1: 2}, "x" * 2_000_000):
-        assert check_redacted(data, candidate) is False
+        assert checks(data, candidate) is False
 
 
 async def test_a_secret_that_is_no_json_is_refused_and_nothing_is_written() -> None:
@@ -189,7 +197,7 @@ async def test_salts_come_from_the_given_ids(ids: Any) -> None:
     """16 bytes each, asked for by purpose."""
     data, _ = await written({"a": secret(1), "b": secret(2)}, ids=ids)
     assert ids.purposes == ["trail-salt", "trail-salt"]
-    assert data["a"]["$redacted"][:32] != data["b"]["$redacted"][:32]
+    assert data["a"]["$redacted"].split(":")[1] != data["b"]["$redacted"].split(":")[1]
 
 
 async def test_the_callers_data_keeps_its_secrets(path: Path, key: Any) -> None:

@@ -47,7 +47,7 @@ def test_a_whole_trail_is_left_as_it_is(whole: bytes, path: Path, key: TrailKey)
 
 
 def test_a_cut_last_line_is_moved_aside_wherever_it_was_cut(whole: bytes, path: Path, key: TrailKey) -> None:
-    """T36, T86: at every fourth byte; three entries and the record of the repair are left, and the torn bytes are kept."""
+    """H3, T36, T86: at every fourth byte; three entries and the record of the repair are left, and the torn bytes are kept."""
     start = whole[:-1].rindex(b"\n") + 1
     kept = whole[:start]
     for number, cut in enumerate(range(start + 1, len(whole) - 1, 4), 1):

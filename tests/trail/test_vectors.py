@@ -97,7 +97,7 @@ async def test_published_checkpoints_verify(checkpoint: dict[str, Any], key: Tra
 async def test_markers_have_the_published_digests(value: Any, digest: str) -> None:
     """With the published salt as the next random bytes."""
     salt = "00112233445566778899aabbccddeeff"
-    trail = MemoryTrail(key="ab" * 32, ids=lambda nbytes, purpose: bytes.fromhex(salt))
+    trail = MemoryTrail(key="ab" * 32, markers="v1", ids=lambda nbytes, purpose: bytes.fromhex(salt))
     entry = await trail.append(actor="agent", kind="x", data=secret(value))
     assert entry.data == {"$redacted": f"{salt}:{digest}"}
     assert check_redacted(entry.data, value)

@@ -202,7 +202,7 @@ async def test_a_checkpoint_of_another_history_does_not_match(entries: list[dict
 
 
 async def test_a_bad_checkpoint_is_bad_not_absent(entries: list[dict[str, Any]], key: TrailKey) -> None:
-    """Section 14, 20 and 21: falsy, foreign or edited ones, an entry's MAC, upper-case hex; and it comes before all else."""
+    """H17: section 14, 20 and 21: falsy, foreign or edited ones, an entry's MAC, upper-case hex; and it comes before all else."""
     good = mark(entries, 3, key)
     assert verify_entries(entries, key=key, checkpoint={**good, "count": 3.0, "note": "more fields are fine"})
     bad: list[Any] = [[], 0, "", False, {}, "x", [good], {**good, "count": 2}, {**good, "ts": 6}, {**good, "count": -3}]
