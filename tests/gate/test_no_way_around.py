@@ -246,6 +246,7 @@ async def test_a_permit_cannot_be_made_copied_or_carried_away() -> None:
 
 EVERY_CALL: dict[str, dict[str, Any]] = {
     "snapshot": {},
+    "screenshot": {},
     "act": {"control_id": "0:1", "op": "type", "value": "Ada"},
     "click": {"control_id": "0:2"},
     "open_url": {"url": "http://shop.test/"},
