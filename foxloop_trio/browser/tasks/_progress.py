@@ -15,7 +15,7 @@ from .._act import ActResult
 from .._snapshot import Control, Snapshot
 from ._nouns import Goal, Requirement
 from ._numbers import MAX_STEPS
-from ._page import ControlKey, FormKey, control_at, control_key, form_controls, form_key
+from ._page import ControlKey, FormKey, control_at, control_key, form_controls, form_key, has_document
 from ._previewed import Preview
 from ._sending import loose_buttons
 from ._sensitive import is_secret, is_typable, shown_text, shown_value
@@ -108,7 +108,7 @@ class Awaiting:
 
 @attrs.frozen(kw_only=True)
 class Sent:
-    """A form that went out: the look right before, and what showed it."""
+    """A form that went out: the look that shows what it held, and what showed that it was sent."""
 
     page: Snapshot
     evidence: SendEvidence
@@ -238,8 +238,10 @@ def confirm(progress: Progress, act: Act, result: ActResult, before: Snapshot, a
     forms = act.forms or (form_key(before, act.control),)
     evidence = _evidence(progress, act, result, before, after, moved)
     if evidence is not None:
+        # What a form held is seen right before it is pressed; a field that sends by itself changed it in the same act.
+        held = after if after is not None and not act.send and has_document(after, forms[0][0]) else before
         for form in forms:
-            progress.sent.setdefault(form, Sent(page=before, evidence=evidence))
+            progress.sent.setdefault(form, Sent(page=held, evidence=evidence))
             progress.tried.add(form)
 
 

@@ -11,6 +11,7 @@ from foxloop_trio.browser.tasks._formats import read_field_date, write_field_dat
 from foxloop_trio.browser.tasks._relative import find_date, whole_date
 
 TODAY = datetime.date(2026, 9, 1)  # a Tuesday
+MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 DAYS = st.dates(min_value=datetime.date(1000, 1, 1), max_value=datetime.date(9999, 12, 31))
 FORMATS = [
     sign.join(parts)
@@ -74,8 +75,8 @@ def test_a_missing_year_is_this_one_or_the_next(text, expected):
 @pytest.mark.parametrize(
     "text",
     [
-        "31 April 2026", "2026-13-01", "2026-02-30", "13/13/2026", "0000-01-01", "room 2026-10-091", "v1.2.3.2026", "Mark 12", "set 5",
-        "Saturday", "12/2026", "1/2/3/2026", "2026-10-09-11", "maybe 5", "the 5th", "decide 3", "32 October", "",
+        "31 April 2026", "2026-13-01", "2026-02-30", "13/13/2026", "0000-01-01", "room 2026-10-091", "v1.2.3.2026", "Mark 12",
+        "set 5", "Saturday", "12/2026", "1/2/3/2026", "2026-10-09-11", "maybe 5", "the 5th", "decide 3", "32 October", "",
     ],
 )  # fmt: skip
 def test_what_is_no_date_is_none(text):
@@ -144,7 +145,14 @@ def test_a_calendar_date_goes_before_a_relative_one():
 
 @pytest.mark.parametrize(
     ("text", "whole"),
-    [(" 2026-10-09 ", True), ("tomorrow", True), ("next Friday", True), ("Friday", False), ("by tomorrow", False), ("2026-10-09 or later", False)],
+    [
+        (" 2026-10-09 ", True),
+        ("tomorrow", True),
+        ("next Friday", True),
+        ("Friday", False),
+        ("by tomorrow", False),
+        ("2026-10-09 or later", False),
+    ],
 )
 def test_only_a_text_that_is_nothing_else_is_wholly_a_date(text, whole):
     """A lone weekday may be the name of an option."""
@@ -191,7 +199,9 @@ def test_what_is_written_into_a_field_reads_as_the_same_day(day, date_format):
 @settings(max_examples=200)
 def test_a_day_is_the_same_in_every_spelling(day, day_first):
     """With its year; the slashed one by the locale."""
-    month = ("January February March April May June July August September October November December".split())[day.month - 1]
+    month = (
+        ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+    )[day.month - 1]
     slashed = f"{day.day}/{day.month}/{day.year:04}" if day_first else f"{day.month}/{day.day}/{day.year:04}"
     for text in (day.isoformat(), f"{month} {day.day}, {day.year:04}", f"{day.day}. {month[:4]} {day.year:04}", slashed):
         assert calendar_date(f"(on {text})", TODAY, day_first=day_first) == day.isoformat(), text

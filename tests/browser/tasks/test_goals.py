@@ -14,9 +14,7 @@ TODAY = datetime.date(2026, 9, 1)  # a Tuesday
 
 def read(goal, **options):
     """Kind, key and value or date of each requirement; a setting's wish in place of its value."""
-    return [
-        (part.kind, part.key, part.value or part.date or part.wish) for part in parse_goal(goal, TODAY, **options).requirements
-    ]
+    return [(part.kind, part.key, part.value or part.date or part.wish) for part in parse_goal(goal, TODAY, **options).requirements]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +83,7 @@ def test_clauses_are_cut_where_a_person_would_pause(goal, keys):
 @pytest.mark.parametrize(
     "phrase",
     [
-        "do not submit", "don't submit", "don’t send", "never send", "without submitting", "without sending it yet",
+        "do not submit", "don't submit", "don\u2019t send", "never send", "without submitting", "without sending it yet",
         "do not press send", "without pressing submit", "but do not send the form",
     ],
 )  # fmt: skip
@@ -187,8 +185,11 @@ def test_any_text_is_a_goal(text):
         assert (part.kind == "date") == (part.date is not None)
 
 
+NO_KEYS = frozenset(["and", "then", "from", "to", "on", "departing", "returning", "set", "go", "type", "put", "my", "an", "the"])
 WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=8).filter(
-    lambda word: word not in {"and", "then", "from", "to", "on", "departing", "returning", "set", "go", "type", "put", "my", "an", "the"}
+    lambda word: (
+        word not in {"and", "then", "from", "to", "on", "departing", "returning", "set", "go", "type", "put", "my", "an", "the"}
+    )
 )
 
 

@@ -56,7 +56,10 @@ def test_a_label_nearly_names_a_value_with_gaps_and_slips(value, label, expected
     assert nearly_names(value, label) is expected
 
 
-@pytest.mark.parametrize(("one", "other", "expected"), [("", "", 0), ("abc", "abc", 0), ("abc", "acb", 1), ("abc", "", 3), ("kitten", "sitting", 3), ("ca", "abc", 3)])
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [("", "", 0), ("abc", "abc", 0), ("abc", "acb", 1), ("abc", "", 3), ("kitten", "sitting", 3), ("ca", "abc", 3)],
+)
 def test_edits_count_neighbours_that_changed_places_as_one(one, other, expected):
     """Insert, delete, replace, swap."""
     assert edits(one, other) == expected
@@ -82,7 +85,10 @@ def test_a_label_names_each_run_of_its_own_words(before, value, after):
     assert nearly_names(" ".join(value), label)
 
 
-@given(st.lists(st.text("xyz123", min_size=1, max_size=3), min_size=1, max_size=4), st.lists(st.text("abc", min_size=1, max_size=3), max_size=12))
+@given(
+    st.lists(st.text("xyz123", min_size=1, max_size=3), min_size=1, max_size=4),
+    st.lists(st.text("abc", min_size=1, max_size=3), max_size=12),
+)
 @settings(max_examples=150)
 def test_gaps_count_in_all_however_they_lie(value, gaps):
     """The label is the value with other words in between: it is named up to eight of them."""
