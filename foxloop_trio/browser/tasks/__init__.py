@@ -15,6 +15,7 @@ from ._reasons import PAGE_PROBLEMS, TASK_BLOCKS, PageProblem, TaskBlock
 from ._rule_chooser import RuleChooser
 from ._run import Elsewhere, TaskPage, TaskResult, run_task
 from ._tab_page import TabPage
+from ._tool import browser_task_tool
 
 __all__ = [
     "PAGE_PROBLEMS",
@@ -37,6 +38,7 @@ __all__ = [
     "TaskPage",
     "TaskResult",
     "TaskStep",
+    "browser_task_tool",
     "parse_goal",
     "preview",
     "run_task",

@@ -30,7 +30,7 @@ _QUOTED = re.compile('"([^"\n]+)"|\u201c([^\u201c\u201d\n]+)\u201d|\u201e([^\u20
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s,;]*[^\s,;.!?:)]", re.IGNORECASE)
 _NO_SEND = re.compile(
     r"(?:\s*[,;])?\s*(?:\b(?:but|and)\s+)?\b(?:do\s+not|don['\u2019]?t|never|without)\s+"
-    r"(?:press(?:ing)?\s+(?:submit|send)|submit(?:ting)?|send(?:ing)?)\b[^,;.\n]*",
+    r"(?:press(?:ing)?\s+(?:submit|send)|submit(?:ting)?|send(?:ing)?)\b(?:[^,;.\n]|\.(?=\S))*",
     re.IGNORECASE,
 )
 _SEPARATOR = re.compile(r"(?<!\d),|,(?!\d)|[;\n]|\.(?=\s|\Z)|\bthen\b", re.IGNORECASE)
@@ -73,16 +73,16 @@ _PICK = re.compile(r"\A(?:and|choose|pick|select)\b\s*", re.IGNORECASE)
 
 def parse_goal(goal: str, today: date, *, day_first: bool = False) -> Goal:
     """What the goal asks for, in its order. `day_first`: 10/9/2026 is in September."""
-    text = _lines(_HOLES.sub("", composed(goal)))
+    plain = _lines(_HOLES.sub("", composed(goal)))
     aside = _Aside()
-    text = aside.put(text, _QUOTED, quoted=True)
+    text = aside.put(plain, _QUOTED, quoted=True)
     text, unsent = _NO_SEND.subn("", text)
     text = aside.put(text, _ADDRESS)
     for found in reversed(list(calendar_dates(text, today, day_first=day_first))):
         text = text[: found.start] + aside.hole(text[found.start : found.end], date=found.iso) + text[found.end :]
     reader = _Reader(aside, today, day_first)
     requirements = tuple(reader.requirement(piece) for clause in _clauses(text) for piece in _pieces(clause))
-    return Goal(text=goal, requirements=requirements, submit=not unsent)
+    return Goal(text=plain, requirements=requirements, submit=not unsent)
 
 
 def with_spans(goal: Goal, spans: Mapping[str, Sequence[str]]) -> Goal:
@@ -118,11 +118,8 @@ def _clauses(text: str) -> Iterator[str]:
 def _pieces(clause: str) -> Iterator[str]:
     clause = clause.strip()
     clause = re.sub(r"\A(?:and\b\s*)+|\s+and\Z", "", clause, flags=re.IGNORECASE).strip()
-    if _WHOLE.match(clause) or ":" in clause or "=" in clause:
-        cut = [clause]
-    else:
-        cut = _cut(clause)
-    for piece in cut:
+    whole = _WHOLE.match(clause) or ":" in clause or "=" in clause
+    for piece in [clause] if whole else _cut(clause):
         piece = piece.strip().rstrip("!?. ")
         if len(piece) >= SHORTEST_PIECE or _HOLES.search(piece):
             yield piece

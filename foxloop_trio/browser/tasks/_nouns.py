@@ -31,7 +31,10 @@ class Requirement:
 
 @attrs.frozen(kw_only=True)
 class Goal:
-    """A goal as it was understood. `submit` is False when it says that nothing is to be sent."""
+    """A goal as it was understood: `text` with its white space run together, of which every value is a part.
+
+    `submit` is False when it says that nothing is to be sent.
+    """
 
     text: str
     requirements: tuple[Requirement, ...]

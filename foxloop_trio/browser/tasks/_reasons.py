@@ -34,7 +34,7 @@ MESSAGES: Final[Mapping[TaskBlock, str]] = {
     "dialog": "the page asked something in a script dialog, which was answered with no",
     "downgrade": "the page is not encrypted any more, and it was when the task began",
     "form-did-not-send": "the form was filled and its button pressed, but nothing shows that it was sent",
-    "other-site": "the page is on another site than the task began on",
+    "other-site": "the page is on another site or host than the task was begun for",
     "page-keeps-changing": "the page changed three times in a row between the look and the act",
     "picker-never-showed": "the date did not come up within 24 pages of the date picker",
     "picker-no-day": "the date picker shows neither the date nor a way to it, and the field cannot be typed into",

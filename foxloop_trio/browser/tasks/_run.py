@@ -20,6 +20,7 @@ from .._page_text import quote
 from .._snapshot import Control, Snapshot
 from ._choosing import Chooser
 from ._controller import Block, Finish
+from ._goals import parse_goal
 from ._nouns import Goal
 from ._numbers import MAX_STEPS
 from ._preview import decided, understood
@@ -72,6 +73,8 @@ class TaskResult:
     url: str
     status: Status
     verified: bool
+    left: bool = False
+    """The page was left for another document."""
     blocked_reason: TaskBlock | None = None
     message: str | None = None
     detail: str | None = None
@@ -188,18 +191,19 @@ class _Run:
         self._passwords = passwords
         self._stop = stop
         self._look: Snapshot | None = None
-        self._first_url = ""
+        self._first_url = self._first_document = self._shown_goal = ""
         self._progress: Progress | None = None
 
     async def whole(
         self, goal: str, today: datetime.date, *, max_steps: int, day_first: bool, pinned: Preview | None
     ) -> TaskResult:
         began = trio.current_time()
+        self._shown_goal = shown_goal(parse_goal(goal, today, day_first=day_first))
         try:
             self._look = await self._page.snapshot()
-            self._first_url = self._look.url
+            self._first_url, self._first_document = self._look.url, self._look.top.document
             if pinned is not None and pinned.document != self._look.top.document:
-                return self._result(goal, _blocked("destination-changed"), trio.current_time() - began)
+                return self._result(_blocked("destination-changed"), trio.current_time() - began)
             understanding = await understood(goal, today, self._chooser, day_first=day_first)
             self._progress = start(understanding, today, max_steps=max_steps, pinned=pinned)
             end = await self._steps(self._progress)
@@ -208,7 +212,7 @@ class _Run:
             self._look = None
         except Exception as error:  # whatever a page, a chooser or a host's function does is how the run ended
             end = _failed(error)
-        return self._result(goal, end, trio.current_time() - began)
+        return self._result(end, trio.current_time() - began)
 
     async def _steps(self, progress: Progress) -> _End:
         assert self._look is not None
@@ -238,7 +242,8 @@ class _Run:
         went_out = act.send and (result.ok or result.started)
         try:
             if result.ok or result.started:
-                sent = result.submitted or went_out
+                # A link may lead away as well, and that takes its time to begin.
+                sent = result.submitted or went_out or (act.op == "click" and act.control.role == "link")
                 await self._page.settle(page, act.control, list_for=act.awaits == "list", sent=sent)
             self._look = await self._page.snapshot()
         except Elsewhere:
@@ -249,12 +254,13 @@ class _Run:
             raise
         confirm(progress, act, result, page, self._look)
 
-    def _result(self, goal: str, end: _End, seconds: float) -> TaskResult:
+    def _result(self, end: _End, seconds: float) -> TaskResult:
         progress = self._progress
         check = CheckResult(ok=False, checks=[]) if progress is None else verify(progress, self._look)
         return TaskResult(
-            goal=goal if progress is None else shown_goal(progress.goal),
+            goal=self._shown_goal,
             url=self._look.url if self._look is not None else self._first_url,
+            left=self._look is None or self._look.top.document != self._first_document,
             status=end.status,
             blocked_reason=end.reason,
             message=end.message,

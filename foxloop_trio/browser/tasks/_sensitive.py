@@ -56,7 +56,7 @@ def shown_value(control: Control, value: str | None) -> str | None:
 def shown_text(requirement: Requirement) -> str:
     """The requirement's words, without the value of a sensitive thing."""
     if requirement.value and (asks_secret(requirement) or _speaks_of(_SENSITIVE, requirement.key)):
-        return requirement.text.replace(requirement.value, MASK)
+        return requirement.text.replace(requirement.value, MASK) if requirement.value in requirement.text else MASK
     return requirement.text
 
 

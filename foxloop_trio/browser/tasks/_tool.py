@@ -45,13 +45,13 @@ Args = dict[str, Any]
 def browser_task_tool(
     tab: Tab,
     *,
-    memory: Memory,
+    memory: Memory | None = None,
     chooser: Chooser | None = None,
     passwords: Passwords | None = None,
     today: Callable[[], datetime.date] = datetime.date.today,
     day_first: bool = False,
 ) -> Tool:
-    """The tool for one tab.
+    """The tool `browser_task` for one tab, with scope ``submit``.
 
     * `memory`: of the pack that it is part of; a task leaves it empty, so that the next call looks first.
     * `chooser`: who finds the control for each part of a goal; the rule chooser by default.
@@ -59,7 +59,9 @@ def browser_task_tool(
       values of secret parts of a goal are kept out of events and trail.
     * `today`: what "tomorrow" is told from. `day_first`: 10/9/2026 is in September.
     """
-    task = _Task(tab, memory, chooser if chooser is not None else RuleChooser(), passwords, today, day_first)
+    memory = memory if memory is not None else Memory()
+    chooser = chooser if chooser is not None else RuleChooser()
+    task = _Task(tab, memory, chooser, passwords, today, day_first)
     return Tool(
         name="browser_task",
         description=DESCRIPTION,
@@ -148,14 +150,13 @@ class _Task:
 
 
 def _output(result: TaskResult) -> ToolOutput:
-    left = any(step.navigated or step.submitted for step in result.steps) or bool(result.sent)
     return ToolOutput(
         ok=result.status == "done",
         summary=say_task(result),
         untrusted=outside_words(result),
         check=CheckResult(ok=result.verified, checks=result.checks, problem=result.problem),
         data=result.to_json(),
-        stop_batch=left or result.problem == "captcha" or result.blocked_reason == "other-site",
+        stop_batch=result.left or bool(result.sent) or result.problem == "captcha",
     )
 
 

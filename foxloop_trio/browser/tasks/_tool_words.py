@@ -8,6 +8,7 @@ from typing import Any, Final
 from .._page_text import quote
 from ._reasons import MESSAGES
 from ._run import TaskResult
+from ._sites import host_in
 
 __all__ = ["describe_task", "outside_words", "say_task"]
 
@@ -85,6 +86,8 @@ def _sending(form: Mapping[str, Any]) -> Iterator[str]:
         where = "to an address that the page does not tell"
         if there is not None:
             where = f"by {quote(there['method'])} to {_shown(there['url'], MAX_ADDRESS_SHOWN)}"
+            if there["host"] != host_in(form["url"]):
+                where += f", which is on ANOTHER HOST than the page: {_shown(there['host'] or 'none', MAX_ADDRESS_SHOWN)}"
         yield f"sends its form {how} {send['role']} {_shown(send['label'])}, {where}"
     if form["blocked"] is not None:
         yield f"it would stop before that: {form['blocked']}"

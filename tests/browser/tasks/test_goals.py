@@ -95,6 +95,18 @@ def test_a_phrase_against_sending_is_obeyed_and_taken_out(phrase):
         assert [(part.key, part.value) for part in parsed.requirements] == [("name", "Ada"), ("plan", "Pro")]
 
 
+def test_what_is_not_to_be_sent_goes_up_to_the_end_of_its_clause():
+    """A full stop within an address is no end."""
+    assert read("do not send it to ada@x.org. name: Ada") == [("value", "name", "Ada")]
+
+
+def test_the_goal_is_kept_with_its_white_space_run_together():
+    """So every value is a part of it, and can be masked in it."""
+    goal = parse_goal("name:   Ada \t Lovelace\n\nplan:  Cafe\u0301", TODAY)
+    assert goal.text == "name: Ada Lovelace\n\nplan: Caf\u00e9"
+    assert all(part.value in goal.text for part in goal.requirements)
+
+
 @pytest.mark.parametrize("goal", ["name: Ada", 'note: "please do not send flowers"', "submit it", "do not call me"])
 def test_without_such_a_phrase_the_form_is_to_be_sent(goal):
     """Our choice: quoted words are nobody's orders."""

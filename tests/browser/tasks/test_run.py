@@ -5,7 +5,7 @@ import pytest
 import trio
 
 from foxloop_trio.browser import ActResult
-from foxloop_trio.browser.tasks import Elsewhere, RuleChooser, run_task
+from foxloop_trio.browser.tasks import Elsewhere, Preview, run_task
 from foxloop_trio.errors import BrowserError
 
 SECOND = "d1" * 16
@@ -166,7 +166,7 @@ async def test_whatever_goes_wrong_is_how_the_run_ended(pages, autojump_clock, l
 async def test_a_chooser_that_fails_ends_the_run(pages, autojump_clock):
     """So does one that names what it was not shown."""
 
-    class Bad(RuleChooser.__mro__[-1]):
+    class Bad:
         name = "bad"
 
         async def choose(self, requirement, controls):
@@ -221,6 +221,17 @@ async def test_passwords_are_asked_for_by_the_address_of_the_frame_and_only_when
     asked.clear()
     await run(pages, StandIn([empty]), "name: Ada, do not submit", passwords=passwords)
     assert asked == []
+
+
+async def test_a_run_that_ends_before_it_began_hides_secrets_too(pages, autojump_clock):
+    """The goal is masked from the first moment."""
+    for page, options in (
+        (StandIn([BrowserError("x", code="no-tab")]), {}),
+        (StandIn([form(pages)]), {"pinned": Preview(document=SECOND, url="x")}),
+    ):
+        result = await run(pages, page, "password: hunter2", **options)
+        assert result.status in ("error", "blocked")
+        assert (result.goal, "hunter2" in repr(result)) == ("password: •••", False)
 
 
 async def test_the_blocked_buttons_are_named_apart_from_our_words(pages, autojump_clock):

@@ -275,6 +275,23 @@ async def test_a_page_that_leaves_for_another_host_is_not_read_there(autojump_cl
         assert world.browser.asked.count("page.read") == 3  # to prepare, first, after the typing
 
 
+async def test_another_host_as_destination_is_pointed_out(autojump_clock):
+    """Tool reference 12.3."""
+    async with shop({START: sign_up(form={"action": "https://pay.other.test/x"})}) as world:
+        await world.allowed(await world.prepared("name: Ada"))
+        assert 'to "https://pay.other.test/x", which is on ANOTHER HOST than the page: "pay.other.test"' in world.detail
+
+
+async def test_a_link_that_leads_to_another_host_ends_it_there(autojump_clock):
+    """The click is done; the page that it led to is not read, and the batch ends."""
+    link = {"role": "link", "label": "Opening hours", "href": "http://other.test/"}
+    async with shop({START: sign_up(controls=[link]), "http://other.test/": {"text": "SECRET"}}) as world:
+        output = await world.call("choose opening hours, do not submit")
+        assert (output.data["blocked_reason"], output.stop_batch, output.data["sent"]) == ("other-site", True, [])
+        assert "SECRET" not in repr(output)
+        assert world.acts == [("click", "Opening hours", None)]
+
+
 async def test_a_page_that_changes_under_each_act_ends_it(autojump_clock):
     """`page-keeps-changing` after three refusals, and nothing was done."""
     async with shop({START: sign_up()}) as world:
