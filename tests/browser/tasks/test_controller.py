@@ -100,12 +100,19 @@ def test_a_date_never_goes_into_a_field_of_another_kind(pages):
         ("switch", "Dark mode", "turn on dark mode", ("check", "Dark mode")),
         ("button", "Dark mode", "turn on dark mode", ("click", "Dark mode")),
         ("textbox", "Dark mode", "turn on dark mode", None),
+        ("menuitemcheckbox", "Grid lines", "turn on grid lines", ("check", "Grid lines")),
     ],
 )
 def test_values_and_settings_reach_the_controls_that_can_hold_them(pages, role, label, goal, expected):
     """Values: fields, lists and choices that name them. Settings: all but what is typed into."""
     page = pages.look(pages.control(role, label, form=90))
     assert pages.acts(goal, page)[0] == (expected or ("finish", ""))
+
+
+def test_a_drop_down_that_is_no_select_is_chosen_from_by_its_name(pages):
+    """Page reference 21.11: what it offers is known once it is open, and the page side opens it."""
+    page = pages.look(pages.control("combobox", "Colour", tag="div", form=90))
+    assert pages.acts("colour: blue", page)[0] == ("select", "Colour", "blue")
 
 
 def test_consent_goes_to_a_box_before_a_link(pages):
@@ -361,6 +368,27 @@ def test_a_send_counts_with_a_submit_event_or_a_new_page_only(pages):
         assert [sent.evidence for sent in progress.sent.values()] == evidence
         decision = pages.decide(progress, after)
         assert getattr(decision, "reason", None) == (None if evidence else "form-did-not-send")
+
+
+@pytest.mark.parametrize(
+    ("answered", "after", "evidence"),
+    [
+        (True, {"value": ""}, "request"),
+        (True, None, "request"),
+        (True, {"value": "Ada"}, None),
+        (False, {"value": ""}, None),
+    ],
+)
+def test_an_answered_request_counts_when_the_fields_were_cleared_or_went_away(pages, monkeypatch, answered, after, evidence):
+    """Page reference 21.14, for pages that talk to their server by themselves. An act's result does not tell of requests yet."""
+    monkeypatch.setattr("foxloop_trio.browser.tasks._progress._answered_request", lambda result: answered)
+    button = pages.control("button", "Send", node=9, form=90)
+    empty, filled = (pages.look(pages.control("textbox", "Name", form=90, value=value), button) for value in ("", "Ada"))
+    shown = pages.look(*([] if after is None else [pages.control("textbox", "Name", form=90, **after)]), button)
+    progress = pages.start("name: Ada")
+    pages.did(progress, empty, pages.decide(progress, empty))
+    pages.did(progress, filled, pages.decide(progress, filled), after=shown)
+    assert [sent.evidence for sent in progress.sent.values()] == ([evidence] if evidence else [])
 
 
 def test_a_field_that_sends_by_itself_is_not_sent_again(pages):

@@ -130,6 +130,21 @@ def test_two_months_side_by_side_are_told_by_their_sections_only(pages):
     assert days_shown(pages.look(*bare, text="October 2026\nNovember 2026"), 0, pages.today) == []
 
 
+def test_a_part_of_a_month_is_told_too(pages):
+    """A picker by weeks shows no first of the month; a number that is no day is none."""
+    cells = [cell(pages, str(number)) for number in (28, 29, 30, 31)]
+    days = days_shown(pages.look(*cells, text="September 2026"), 0, pages.today)
+    assert [day for _, day in days] == ["2026-09-28", "2026-09-29", "2026-09-30"]
+
+
+def test_a_picker_that_went_with_its_document_is_not_waited_for(pages):
+    """The requirement is still to be served, on the new page."""
+    progress = opened(pages)
+    page = pages.look(pages.control("textbox", "Date", type="date", form=90), document="d1" * 16)
+    act = pages.decide(progress, page)
+    assert (act.op, act.value, progress.awaiting) == ("date", "2026-10-09", None)
+
+
 def test_numbers_outside_of_a_picker_are_no_days(pages):
     """Pages of a list, for example; nor are arrows there ways on."""
     page = pages.look(pages.control("button", "3"), pages.control("button", "Next"), text="October 2026")

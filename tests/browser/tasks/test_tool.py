@@ -435,6 +435,34 @@ async def test_arguments_that_prepare_did_not_make_run_nothing(autojump_clock):
 # prepare
 
 
+async def test_a_page_that_cannot_be_read_is_refused_with_the_way_out(autojump_clock):
+    """Our words for the code; nothing is judged."""
+    async with shop({START: sign_up()}) as world:
+        world.browser.fail("page.read", "restricted-page")
+        with pytest.raises(Refuse, match="restricted-page: Firefox lets no extension read"):
+            await world.prepared("name: Ada")
+        assert world.memory.snapshot is None
+
+
+async def test_a_page_that_moves_while_it_is_read_for_the_preview_is_refused(autojump_clock):
+    """It would be judged for one host and shown for another."""
+    async with shop({START: sign_up(), "http://other.test/": sign_up()}) as world:
+        world.browser.delay("page.read", 1.0, phase="after")
+
+        async def move():
+            await trio.sleep(0.5)
+            world.browser.navigate(world.tab, "http://other.test/")
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(move)
+            refused = ""
+            try:
+                await world.prepared("name: Ada")
+            except Refuse as error:
+                refused = str(error)
+        assert "another site" in refused
+
+
 async def test_a_tab_without_a_web_page_is_refused(autojump_clock):
     """Before anything is read."""
     async with shop({START: sign_up()}) as world:
@@ -548,6 +576,49 @@ async def test_a_run_of_the_loop_is_done_by_the_task_s_own_check(autojump_clock)
             outcome = await Loop(planner=planner, gate=world.gate, tools=[world.tool]).complete("sign Ada up")
             assert outcome.status == status
             assert world.acts == ALL
+
+
+async def test_a_tab_that_moves_while_the_chooser_thinks_is_left_alone(autojump_clock):
+    """The permit is for the judged host, and is asked again right before each act."""
+
+    class Slow:
+        name, moves = "slow", None
+
+        async def choose(self, requirement, controls):
+            if self.moves is not None:
+                self.moves()
+            return controls[0].id, 1.0
+
+        async def extract(self, goal, labels):
+            return {}
+
+    chooser = Slow()
+    async with shop({START: sign_up(), "http://other.test/": sign_up()}, chooser=chooser) as world:
+        permit = await world.allowed(await world.prepared("name: Ada"))
+        chooser.moves = lambda: world.browser.navigate(world.tab, "http://other.test/")
+        output = await world.run(permit)
+        assert (output.data["blocked_reason"], world.acts, world.effect.state) == ("other-site", [], "not-started")
+
+
+async def test_without_the_gate_s_permit_it_does_nothing(autojump_clock):
+    """Nor with one of another call."""
+    async with shop({START: sign_up()}) as world:
+        action = await world.prepared("name: Ada")
+        with pytest.raises(UsageError, match="permit"):
+            await world.tool.run(action.args, ToolContext(run_id="r", step=1, goal="g", domain="shop.test"))
+        assert world.acts == []
+
+
+async def test_an_act_that_is_not_answered_leaves_the_effect_unknown(autojump_clock):
+    """What was typed before is known; that one is not, and nothing is done after it."""
+    async with shop({START: sign_up()}) as world:
+        permit = await world.allowed(await world.prepared("name: Ada, e-mail ada@x.org"))
+        world.browser.cut("page.act", phase="started", call=2)
+        output = await world.run(permit)
+        assert (output.ok, output.data["status"]) == (False, "error")
+        assert world.effect.state == "unknown"
+        assert world.effect.done == [{"op": "type", "control": "0:1"}, {"op": "type", "control": "0:3", "effect": "unknown"}]
+        assert len(world.acts) <= 2
 
 
 async def test_a_task_waits_its_turn_at_the_tab(autojump_clock):

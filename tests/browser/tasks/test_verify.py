@@ -114,6 +114,25 @@ def test_a_secret_counts_when_the_page_compared_it_and_still_holds_it(pages):
     assert not verify(untouched, pages.look(pages.control("textbox", "Password", type="password", value="•••"))).ok
 
 
+def test_a_day_that_is_chosen_counts_by_its_label(pages):
+    """A picker without a field of its own."""
+    day = pages.control("gridcell", "October 9, 2026", dialog=True, checked=True)
+    progress = pages.start("date: 2026-10-09, do not submit")
+    pages.decide(progress, pages.look(day))
+    assert lines(verify(progress, pages.look(day))) == [("date: 2026-10-09", True)]
+
+
+def test_what_was_clicked_and_is_gone_was_used(pages):
+    """It reports no state. What was never clicked and shows nothing fails."""
+    page = pages.look(pages.control("button", "Dark mode"), pages.control("button", "Help"))
+    progress = pages.start("choose dark mode, do not submit")
+    pages.did(progress, page, pages.decide(progress, page))
+    gone = pages.look(pages.control("button", "Help", node=9))
+    assert lines(verify(progress, gone)) == [("choose dark mode", True)]
+    unused = pages.start("choose dark mode, do not submit")
+    assert lines(verify(unused, page)) == [("choose dark mode", False)]
+
+
 @pytest.mark.parametrize(
     ("page", "problem"),
     [
