@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Any, Final, Literal
@@ -36,6 +37,10 @@ OPERATIONS: Final[Mapping[Op, str]] = {
     "type": "TYPE_TEXT",
     "uncheck": "UNCHECK",
 }
+
+_ERROR = re.compile(
+    r"\b(?:declined|denied|errors?|failed|incorrect|invalid|is required|must (?:be|not)|not valid|wrong)\b", re.IGNORECASE
+)
 
 CHANGED: Final = frozenset({"stale", "navigated"})
 """Refusals that say no more than that the page changed since the look."""
@@ -112,6 +117,8 @@ class Sent:
 
     page: Snapshot
     evidence: SendEvidence
+    complaint: str | None = None
+    """A line of the page that came up then and reads like an error: the page may have kept the form. Untrusted."""
 
 
 @attrs.define(kw_only=True)
@@ -234,19 +241,19 @@ def confirm(progress: Progress, act: Act, result: ActResult, before: Snapshot, a
     """What the look `after` says about a form that may have been sent; None when the tab has left for where nothing is read."""
     if not (result.ok or result.started):
         return
-    moved = after is None or (after.url, after.top.document) != (before.url, before.top.document)
     forms = act.forms or (form_key(before, act.control),)
-    evidence = _evidence(progress, act, result, before, after, moved)
+    evidence = _evidence(progress, act, result, before, after, moved=_moved(before, after, forms))
     if evidence is not None:
         # What a form held is seen right before it is pressed; a field that sends by itself changed it in the same act.
         held = after if after is not None and not act.send and has_document(after, forms[0][0]) else before
+        complaint = None if after is None else _complaint(before, after, forms)
         for form in forms:
-            progress.sent.setdefault(form, Sent(page=held, evidence=evidence))
+            progress.sent.setdefault(form, Sent(page=held, evidence=evidence, complaint=complaint))
             progress.tried.add(form)
 
 
 def _evidence(
-    progress: Progress, act: Act, result: ActResult, before: Snapshot, after: Snapshot | None, moved: bool
+    progress: Progress, act: Act, result: ActResult, before: Snapshot, after: Snapshot | None, *, moved: bool
 ) -> SendEvidence | None:
     """A submit event counts unless the page then asked whether it should go on, and was told no."""
     if result.submitted and (moved or not progress.dialog_declined):
@@ -259,6 +266,29 @@ def _evidence(
     if _answered_request(result) and all(_emptied(before, after, form) for form in act.forms):
         return "request"
     return None
+
+
+def _moved(before: Snapshot, after: Snapshot | None, forms: tuple[FormKey, ...]) -> bool:
+    """Another document or address. Where only the fragment is another one, the form must be gone as well: ``#error`` is no send."""
+    if after is None or after.top.document != before.top.document:
+        return True
+    if after.url.partition("#")[0] != before.url.partition("#")[0]:
+        return True
+    return after.url != before.url and all(_emptied(before, after, form) for form in forms)
+
+
+def _complaint(before: Snapshot, after: Snapshot, forms: tuple[FormKey, ...]) -> str | None:
+    """The first new line that reads like an error, while the form is still there as it was filled."""
+    if not all(_unchanged(before, after, form) for form in forms):
+        return None
+    said = frozenset(before.text.splitlines())
+    return next((line for line in after.text.splitlines() if line not in said and _ERROR.search(line)), None)
+
+
+def _unchanged(before: Snapshot, after: Snapshot, form: FormKey) -> bool:
+    held = [control for control in form_controls(before, form) if control.value and not control.submit]
+    there = [control_at(after, control_key(before, control)) for control in held]
+    return all(now is not None and now.value == then.value for then, now in zip(held, there, strict=True))
 
 
 def _answered_request(result: ActResult) -> bool:

@@ -22,7 +22,7 @@ from ._risk import allowed_by, risk_of
 from ._sensitive import asks_secret, is_secret, is_typable
 from ._words import words
 
-__all__ = ["Choose", "Chosen", "Serving", "says_send", "serve"]
+__all__ = ["SWITCHES", "Choose", "Chosen", "Serving", "says_send", "serve", "yes_or_no"]
 
 
 @attrs.frozen(kw_only=True)
@@ -37,6 +37,10 @@ Chosen = tuple[Control, float] | None
 Serving = Generator[Choose, Chosen, Act | None]
 
 BOXES: Final = frozenset({"checkbox", "menuitemcheckbox", "radio", "switch"})
+SWITCHES: Final = BOXES - {"radio"}
+"""What can be off."""
+YES: Final = frozenset({"checked", "enabled", "on", "ticked", "true", "yes"})
+NO: Final = frozenset({"disabled", "false", "no", "off", "unchecked", "unticked"})
 NAMED: Final = frozenset({"option", "radio", "tab"})
 """Roles that a value is chosen by."""
 NO_DATE_TYPES: Final = frozenset({"email", "number", "tel"})
@@ -138,6 +142,8 @@ def _value(progress: Progress, page: Snapshot, index: int, free: Sequence[Contro
         return None
     if control.options is not None:
         return _select(progress, page, index, control, _best_option(control.options, value))
+    if control.role in SWITCHES:
+        return _switch(progress, page, index, control, on=bool(yes_or_no(value)))
     if not is_typable(control) and control.role == "combobox":
         return Act(control=control, op="select", value=value, part=index)
     if is_typable(control):
@@ -155,6 +161,8 @@ def _takes(control: Control, value: str) -> bool:
         return not is_date_field(control) and not control.read_only
     if control.role == "combobox":
         return True
+    if control.role in SWITCHES:
+        return control.checked is not None and yes_or_no(value) is not None
     return control.role in NAMED and nearly_names(value, control.label)
 
 
@@ -210,14 +218,24 @@ def _off(progress: Progress, page: Snapshot, index: int, others: Sequence[Contro
     saying_no = [control for control in others if control.checked is not None and names(part.requirement.text, control.label)]
     if len(saying_no) == 1:
         return _press(progress, page, index, saying_no[0])
-    boxes = [control for control in others if control.checked is not None and control.role in BOXES - {"radio"}]
+    boxes = [control for control in others if control.checked is not None and control.role in SWITCHES]
     control = yield from _choose(part, boxes)
     if control is None:
         return None
-    if control.checked is False:
+    return _switch(progress, page, index, control, on=False)
+
+
+def _switch(progress: Progress, page: Snapshot, index: int, control: Control, *, on: bool) -> Act | None:
+    if control.checked is on:
         progress.keep(page, index, control)
         return None
-    return Act(control=control, op="uncheck", part=index)
+    return Act(control=control, op="check" if on else "uncheck", part=index)
+
+
+def yes_or_no(value: str) -> bool | None:
+    """What "terms: yes" and "newsletter: off" say of a switch; None for any other value."""
+    said = value.strip().casefold()
+    return True if said in YES else False if said in NO else None
 
 
 def _named_option(options: Sequence[Option], requirement: Requirement) -> Option | None:

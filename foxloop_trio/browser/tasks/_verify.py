@@ -22,7 +22,7 @@ from ._page import control_at, has_document, selected
 from ._progress import Part, Progress
 from ._reasons import PageProblem
 from ._sensitive import asks_secret, is_secret, shown_text, shown_value
-from ._serving import says_send
+from ._serving import SWITCHES, says_send, yes_or_no
 from ._words import words
 
 __all__ = ["page_problem", "verify"]
@@ -136,6 +136,10 @@ def _value(part: Part, page: Snapshot) -> _Found:
     value = part.requirement.value or ""
     if part.status == "unmatched":
         return _Found(False, "no control fits")
+    own = control_at(page, part.control) if part.control is not None else None
+    wanted = yes_or_no(value)
+    if wanted is not None and own is not None and own.role in SWITCHES and own.checked is wanted:
+        return _Found(True, f"{_named(own)} is {'on' if wanted else 'off'}")
     for one in _own_first(part, page):
         if not is_secret(one) and nearly_names(value, one.value):
             return _Found(True, f"{_named(one)} holds {_shown(one)}")
@@ -171,9 +175,15 @@ def _sending(progress: Progress) -> Iterator[CheckLine]:
     if not progress.goal.submit:
         yield CheckLine(part="nothing is sent", ok=not progress.sent, evidence=_sent_evidence(progress) or "no form was sent")
         return
-    open_forms = [form for form in progress.filled if form not in progress.sent]
-    evidence = _sent_evidence(progress) if not open_forms else "the form that was filled was not seen to go out"
-    yield CheckLine(part="the form is sent", ok=not open_forms and bool(progress.sent), evidence=evidence or "no form was sent")
+    left = [form for form in progress.filled if form not in progress.sent]
+    complaint = next((sent.complaint for sent in progress.sent.values() if sent.complaint is not None), None)
+    if left:
+        evidence = "the form that was filled was not seen to go out"
+    elif complaint is not None:
+        evidence = f"{_sent_evidence(progress)}, but then the page said {_quoted(complaint)}"
+    else:
+        evidence = _sent_evidence(progress) or "no form was sent"
+    yield CheckLine(part="the form is sent", ok=not left and complaint is None and bool(progress.sent), evidence=evidence)
 
 
 def _sent_evidence(progress: Progress) -> str:

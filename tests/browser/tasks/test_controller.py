@@ -109,6 +109,22 @@ def test_values_and_settings_reach_the_controls_that_can_hold_them(pages, role, 
     assert pages.acts(goal, page)[0] == (expected or ("finish", ""))
 
 
+@pytest.mark.parametrize(
+    ("goal", "checked", "expected"),
+    [
+        ("newsletter: yes", False, ("check", "Newsletter")),
+        ("newsletter: off", True, ("uncheck", "Newsletter")),
+        ("newsletter: no", False, ("finish", "")),
+        ("newsletter: On", True, ("finish", "")),
+        ("newsletter: weekly", False, ("finish", "")),
+    ],
+)
+def test_yes_and_no_are_values_of_a_switch(pages, goal, checked, expected):
+    """Our choice: people write it so. Any other value is none."""
+    page = pages.look(pages.control("checkbox", "Newsletter", checked=checked))
+    assert pages.acts(goal, page)[0] == expected
+
+
 def test_a_drop_down_that_is_no_select_is_chosen_from_by_its_name(pages):
     """Page reference 21.11: what it offers is known once it is open, and the page side opens it."""
     page = pages.look(pages.control("combobox", "Colour", tag="div", form=90))
@@ -352,11 +368,13 @@ def test_a_send_counts_with_a_submit_event_or_a_new_page_only(pages):
     """Otherwise the form was tried, and the run blocks: `form-did-not-send`."""
     page = pages.look(*fields(pages))
     gone = pages.look(document=SECOND)
-    moved = pages.look(*fields(pages), url="http://shop.test/form#sent")
+    moved = pages.look(*fields(pages), url="http://shop.test/sent")
+    error = pages.look(*fields(pages), url="http://shop.test/form#error")
     for after, result, evidence in (
         (page, {"submitted": True}, ["submit-event"]),
         (gone, {"navigated": True}, ["navigation"]),
         (moved, {}, ["navigation"]),
+        (error, {}, []),
         (page, {}, []),
         (gone, {"ok": False, "started": True, "reason": "timeout"}, ["navigation"]),
         (page, {"ok": False, "started": True, "reason": "timeout"}, []),
@@ -368,6 +386,16 @@ def test_a_send_counts_with_a_submit_event_or_a_new_page_only(pages):
         assert [sent.evidence for sent in progress.sent.values()] == evidence
         decision = pages.decide(progress, after)
         assert getattr(decision, "reason", None) == (None if evidence else "form-did-not-send")
+
+
+def test_another_fragment_is_a_new_page_when_the_form_went_with_it(pages):
+    """As where pages are told by the fragment; an anchor at an error is none."""
+    page = pages.look(pages.control("textbox", "Name", form=90, value="Ada"), pages.control("button", "Send", submit=True))
+    thanks = pages.look(pages.control("link", "Home", node=9), url="http://shop.test/form#/thanks")
+    progress = pages.start("name: Adam")
+    pages.did(progress, page, pages.decide(progress, page))
+    pages.did(progress, page, pages.decide(progress, page), after=thanks)
+    assert [sent.evidence for sent in progress.sent.values()] == ["navigation"]
 
 
 @pytest.mark.parametrize(

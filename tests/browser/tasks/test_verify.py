@@ -46,6 +46,9 @@ PLAN = {"role": "combobox", "label": "Plan"}
         ("accept the terms", BOX, {"checked": False}, False),
         ("untick the terms", BOX | {"checked": True}, {"checked": False}, True),
         ("untick the terms", BOX | {"checked": True}, {"checked": True}, False),
+        ("terms: yes", BOX, {"checked": True}, True),
+        ("terms: yes", BOX, {"checked": False}, False),
+        ("terms: no", BOX | {"checked": True}, {"checked": False}, True),
         ("choose dark mode", {"role": "button", "label": "Dark mode"}, {}, True),
         ("choose dark mode", {"role": "button", "label": "Dark mode"}, {"checked": True}, True),
         ("choose dark mode", {"role": "button", "label": "Dark mode"}, {"checked": False}, False),
@@ -87,6 +90,27 @@ def test_evidence_is_what_the_form_held_right_before_it_was_sent(pages):
     pages.did(unsent, before, pages.decide(unsent, before))
     check = verify(unsent, thanks)
     assert lines(check)[-1] == ("the form is sent", False)
+
+
+def test_a_page_that_complains_after_the_submit_event_is_no_proof_of_sending(pages):
+    """Scripts stop forms after that event. The form must still be there as it was filled, and the line must be new."""
+    button = pages.control("button", "Send", submit=True)
+    empty, filled, other = ((pages.control(**NAME, form=90, value=value), button) for value in ("", "Ada", "Ada Lovelace, cleared"))
+    for after, ok in (
+        (pages.look(*filled, text="Fill it in.\nName is required"), False),
+        (pages.look(*filled, text="Fill it in.\nAn error occurred"), False),
+        (pages.look(*filled, text="Fill it in.\nThank you"), True),
+        (pages.look(*filled, text="Fill it in."), True),
+        (pages.look(*other, text="Fill it in.\nName is required"), True),
+        (pages.look(document=SECOND, text="An error occurred in paradise, and this is a long text about it. " * 3), True),
+    ):
+        progress = pages.start("name: Ada")
+        before = pages.look(*empty)
+        pages.did(progress, before, pages.decide(progress, before))
+        before = pages.look(*filled)
+        pages.did(progress, before, pages.decide(progress, before), after=after, submitted=True)
+        line = verify(progress, after).checks[-1]
+        assert (line.part, line.ok) == ("the form is sent", ok)
 
 
 def test_nothing_may_have_been_sent_when_the_goal_says_so(pages):
