@@ -18,6 +18,7 @@ from ..errors import NotJsonError, UsageError
 __all__ = ["ActResult", "DialogSeen", "check_permit", "check_pin"]
 
 TASK_TOOL: Final = "browser_task"
+TASK_OPS: Final = frozenset({"check", "click", "date", "enter", "select", "type", "uncheck"})
 
 PIN_KEYS: Final = ("tab", "control", "document", "frame", "node", "guard", "key")
 """What a pin must hold for an act; it may hold more, all of which is compared with what was judged."""
@@ -110,6 +111,8 @@ def _check_task(action: Action, pin: Mapping[str, Any], op: str) -> None:
 
     Raises UsageError, code ``permit-target``.
     """
+    if op not in TASK_OPS:
+        raise UsageError(f"tab.act: a task was judged, and {op!r} is nothing that tasks do", code="permit-target")
     enter = op == "enter"
     if not (enter or (op == "click" and pin.get("submit"))):
         return

@@ -162,13 +162,10 @@ def _send_form(progress: Progress, page: Snapshot, form: FormKey, last: Control 
     if choice.equal:
         return Block(reason="ambiguous-send", labels=tuple(button.label for button in choice.equal))
     enter = choice.button is None
-    control = choice.button if choice.button is not None else last
-    if control is None or (enter and not is_typable(control)):
-        # The last field that was filled has no Enter (or is gone): any field of the form that has one will do.
-        control = next((one for one in form_controls(page, form) if is_typable(one) and one.tag != "textarea"), None)
+    control = choice.button if choice.button is not None else _enter_field(progress, page, form, last)
     if control is None:
         return Block(reason="form-did-not-send")
-    risk = risk_of(control.label) if not enter else None
+    risk = risk_of(control.label)
     if risk is not None and not allowed_by(progress.goal.text, risk):
         return Block(reason="risky-send", labels=(control.label,), button=control)
     if control.disabled:
@@ -179,6 +176,14 @@ def _send_form(progress: Progress, page: Snapshot, form: FormKey, last: Control 
         [other for other in loose_forms(page, control) if other in progress.filled] if control.form is None and not enter else []
     )
     return Act(control=control, op="enter" if enter else "click", forms=tuple(dict.fromkeys([form, *together])))
+
+
+def _enter_field(progress: Progress, page: Snapshot, form: FormKey, last: Control | None) -> Control | None:
+    """The field that was filled last, or the first of the form that Enter can be pressed in."""
+    fields = [] if last is None else [last]
+    fields += [control for control in form_controls(page, form) if risk_of(control.label) is None]
+    typable = (control for control in fields if is_typable(control) and control.tag != "textarea")
+    return next((control for control in typable if progress.usable(page, control)), None)
 
 
 def _labels(controls: Sequence[Control]) -> tuple[str, ...]:

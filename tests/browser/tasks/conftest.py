@@ -111,3 +111,9 @@ class Pages:
 @pytest.fixture
 def pages() -> Pages:
     return Pages()
+
+
+@pytest.fixture(scope="session")
+def page_maker() -> Pages:
+    """For tests that draw many pages: the same, once."""
+    return Pages()

@@ -189,14 +189,14 @@ def test_a_date_is_read_back_in_the_fields_own_order(text, date_format, expected
 
 
 @given(DAYS, st.sampled_from(FORMATS))
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 def test_what_is_written_into_a_field_reads_as_the_same_day(day, date_format):
     """Each format there is, each day there is."""
     assert read_field_date(write_field_date(day.isoformat(), date_format), date_format, TODAY) == day.isoformat()
 
 
 @given(DAYS, st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 def test_a_day_is_the_same_in_every_spelling(day, day_first):
     """With its year; the slashed one by the locale."""
     month = (
@@ -208,7 +208,7 @@ def test_a_day_is_the_same_in_every_spelling(day, day_first):
 
 
 @given(st.dates(datetime.date(2020, 1, 1), datetime.date(2040, 1, 1)))
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 def test_a_weekday_is_always_within_the_next_seven_days(today):
     """Strictly after today, "this" may be today."""
     for number, name in enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")):
@@ -219,7 +219,7 @@ def test_a_weekday_is_always_within_the_next_seven_days(today):
 
 
 @given(st.text(max_size=80), st.dates())
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 def test_no_text_breaks_the_search_for_a_date(text, today):
     """And what is found is a day of the calendar."""
     found = find_date(text, today)

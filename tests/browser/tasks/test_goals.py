@@ -187,7 +187,7 @@ def test_a_setting_with_a_span_of_the_chooser_becomes_a_value(goal, spans, expec
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_any_text_is_a_goal(text):
     """Nothing raises, nothing of what was put aside is left in, and a value is part of the text."""
     goal = parse_goal(text, TODAY)
@@ -206,7 +206,7 @@ WORD = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=8).filter(
 
 
 @given(st.dictionaries(WORD, WORD, min_size=1, max_size=5))
-@settings(max_examples=80)
+@settings(max_examples=80, deadline=None)
 def test_a_list_of_named_values_is_read_as_it_stands(values):
     """Whatever the words are."""
     goal = "; ".join(f'{key}: "{value}"' for key, value in values.items())

@@ -66,7 +66,7 @@ def test_edits_count_neighbours_that_changed_places_as_one(one, other, expected)
 
 
 @given(st.text("abcd", max_size=8), st.text("abcd", max_size=8))
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_edits_are_the_same_both_ways_and_a_bound_only_stops_the_count(one, other):
     """And none at all means equal."""
     count = edits(one, other)
@@ -77,7 +77,7 @@ def test_edits_are_the_same_both_ways_and_a_bound_only_stops_the_count(one, othe
 
 
 @given(WORDS, WORDS, WORDS)
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_a_label_names_each_run_of_its_own_words(before, value, after):
     """Wherever it stands."""
     label = " ".join([*before, *value, *after])
@@ -89,7 +89,7 @@ def test_a_label_names_each_run_of_its_own_words(before, value, after):
     st.lists(st.text("xyz123", min_size=1, max_size=3), min_size=1, max_size=4),
     st.lists(st.text("abc", min_size=1, max_size=3), max_size=12),
 )
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 def test_gaps_count_in_all_however_they_lie(value, gaps):
     """The label is the value with other words in between: it is named up to eight of them."""
     label = [value[0]]
@@ -102,7 +102,7 @@ def test_gaps_count_in_all_however_they_lie(value, gaps):
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 def test_any_texts_can_be_compared(value, label):
     """An empty value names nothing; what has no words has no words."""
     assert nearly_names(value, label) in (True, False)

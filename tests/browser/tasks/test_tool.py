@@ -407,6 +407,7 @@ async def test_the_permit_itself_holds_for_the_judged_destination_only(autojump_
             (elsewhere, "click", "shop.test", "permit-target"),
             ({**elsewhere, "destination": None}, "click", "shop.test", "permit-target"),
             (pins["Full name"], "enter", "shop.test", "permit-target"),
+            (pins["Full name"], "press", "shop.test", "permit-target"),
             (pins["Full name"], "type", "other.test", "permit-host"),
         ):
             with pytest.raises(UsageError) as caught:
