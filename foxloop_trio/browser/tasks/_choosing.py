@@ -1,4 +1,4 @@
-"""Choosers: who says which control a requirement means. The port, the rule chooser (the default), and one around a model.
+"""Choosers: who says which control a requirement means. The port, and the check of what comes through it.
 
 A chooser names one of the controls it is shown and how sure it is; it makes no selectors, no code and no acts. What it says is
 checked: an id it was not shown is an error, and a doubtful score counts as nothing.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from ...errors import UsageError
 from .._snapshot import Control
@@ -19,7 +19,8 @@ __all__ = ["Choice", "Chooser", "checked_choice", "checked_spans"]
 Choice = tuple[str, float]
 """A control's id, and how sure the chooser is, from 0 to 1."""
 
-MAX_SPANS = 200
+MAX_SPANS: Final = 200
+"""Spans of one kind that are looked at."""
 
 
 @runtime_checkable

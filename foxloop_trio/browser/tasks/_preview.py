@@ -77,6 +77,7 @@ async def planned(
     return Preview(
         document=page.top.document,
         url=page.url[:MAX_ADDRESS],
+        today=today.isoformat(),
         destination=PlannedDestination.of(send.destination) if send is not None else None,
         send=PlannedSend.of(page, send, enter=enter) if send is not None else None,
         fields=tuple(fields[index] for index in sorted(fields)),

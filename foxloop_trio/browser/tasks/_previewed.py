@@ -83,13 +83,14 @@ class PlannedRisk:
 class Preview:
     """A task planned on one look at the page, nothing touched. Labels and values are the page's: untrusted.
 
-    * `document`, `url`: of the top frame.
+    * `document`, `url`: of the top frame. `today`: what "tomorrow" was told from, as ISO.
     * `destination`, `send`: None when nothing would be sent. `blocked` says why sending would be refused as the page is now.
     * `unmatched`: pieces of the goal that no control fits.
     """
 
     document: str
     url: str
+    today: str
     destination: PlannedDestination | None = None
     send: PlannedSend | None = None
     fields: tuple[PlannedField, ...] = ()
@@ -108,6 +109,7 @@ class Preview:
         return cls(
             document=obj["document"],
             url=obj["url"],
+            today=obj["today"],
             destination=None if there is None else PlannedDestination(**there),
             send=None if send is None else PlannedSend(**send),
             fields=tuple(PlannedField(**field) for field in obj["fields"]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Collection, Iterable
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import attrs
 import trio
@@ -38,7 +38,8 @@ Status = Literal["done", "blocked", "stopped", "error"]
 Passwords = Callable[[str], Any]
 """For the address of a frame, the values that may be typed into its secret fields; may be async."""
 
-MAX_MESSAGE = 1000
+MAX_MESSAGE: Final = 1000
+"""Characters of an error's text that are kept."""
 
 
 class TaskPage(Protocol):

@@ -139,7 +139,7 @@ class _Task:
                 page,
                 args["goal"],
                 chooser=self._chooser,
-                today=self._today(),
+                today=datetime.date.fromisoformat(pinned.today),  # the day that was approved, if midnight has passed since
                 day_first=self._day_first,
                 pinned=pinned,
                 passwords=self._passwords,
@@ -162,8 +162,10 @@ def _output(result: TaskResult) -> ToolOutput:
 
 def _pinned(args: Args) -> Preview:
     try:
-        return Preview.from_json(args["form"])
-    except (KeyError, TypeError) as error:
+        pinned = Preview.from_json(args["form"])
+        datetime.date.fromisoformat(pinned.today)
+        return pinned
+    except (KeyError, TypeError, ValueError) as error:
         raise UsageError("browser_task runs with the form that its prepare made, and this is none", code="bad-target") from error
 
 

@@ -507,7 +507,7 @@ def pinned(pages, page, **changes):
         "how": "button", "id": button.id, "role": button.role, "label": button.label, "section": "", "document": page.top.document,
         **changes,
     })  # fmt: skip
-    return Preview(document=page.top.document, url=page.url, destination=PlannedDestination(**there), send=send)
+    return Preview(document=page.top.document, url=page.url, today="2026-09-01", destination=PlannedDestination(**there), send=send)
 
 
 @pytest.mark.parametrize(
@@ -536,7 +536,7 @@ def test_a_pinned_run_sends_only_what_was_previewed(pages, changes, sends):
 def test_a_pinned_run_without_a_previewed_send_sends_nothing(pages):
     """And a button that was made anew beside one like it is not told from it."""
     page = pages.look(*fields(pages))
-    progress = pages.start("name: Ada", pinned=Preview(document=page.top.document, url=page.url))
+    progress = pages.start("name: Ada", pinned=Preview(document=page.top.document, url=page.url, today="2026-09-01"))
     pages.did(progress, page, pages.decide(progress, page))
     assert pages.decide(progress, page).reason == "destination-changed"
     twice = pages.look(*fields(pages, pages.control("button", "Send", submit=True)))

@@ -227,7 +227,7 @@ async def test_a_run_that_ends_before_it_began_hides_secrets_too(pages, autojump
     """The goal is masked from the first moment."""
     for page, options in (
         (StandIn([BrowserError("x", code="no-tab")]), {}),
-        (StandIn([form(pages)]), {"pinned": Preview(document=SECOND, url="x")}),
+        (StandIn([form(pages)]), {"pinned": Preview(document=SECOND, url="x", today="2026-09-01")}),
     ):
         result = await run(pages, page, "password: hunter2", **options)
         assert result.status in ("error", "blocked")

@@ -111,7 +111,7 @@ async def shop(pages, start=START, **options):
     async with browser as session:
         tab = await session.open_tab(start)
         memory = Memory()
-        tool = browser_task_tool(tab, memory=memory, today=lambda: TODAY, **options)
+        tool = browser_task_tool(tab, memory=memory, **{"today": lambda: TODAY, **options})
         gate, host = create_gate(tools=[tool])
         await host.add_grant(scope="submit", domains=["shop.test"])
         yield World(browser, tab, define_tools([tool])["browser_task"], gate, host, memory)
@@ -273,6 +273,16 @@ async def test_a_page_that_leaves_for_another_host_is_not_read_there(autojump_cl
         assert (output.stop_batch, "SECRET" in repr(output)) == (True, False)
         assert world.acts == [("type", "Full name", "Ada"), ("click", "Create account", None)]
         assert world.browser.asked.count("page.read") == 3  # to prepare, first, after the typing
+
+
+async def test_the_day_is_the_one_that_was_approved(autojump_clock):
+    """Midnight may pass while the human decides; "tomorrow" stays what was shown."""
+    days = [TODAY, datetime.date(2026, 9, 2)]
+    date = {"role": "textbox", "label": "Date", "type": "date", "form": "f"}
+    async with shop({START: sign_up(controls=[date])}, today=lambda: days.pop(0)) as world:
+        await world.call("date: tomorrow, do not submit")
+        assert 'date "2026-09-02" into textbox "Date"' in world.detail
+        assert world.acts == [("date", "Date", "2026-09-02")]
 
 
 async def test_another_host_as_destination_is_pointed_out(autojump_clock):

@@ -205,7 +205,8 @@ async def test_a_preview_has_all_steps_on_one_look_and_touches_nothing(pages):
         pages.control("textbox", "IBAN", form=90), pages.control("button", "Send", submit=True),
     )  # fmt: skip
     assert planned.to_json() == {
-        "document": "d0" * 16, "url": "http://shop.test/form", "blocked": None, "risks": [], "unmatched": ["colour: blue"],
+        "document": "d0" * 16, "url": "http://shop.test/form", "today": "2026-09-01", "blocked": None,
+        "risks": [], "unmatched": ["colour: blue"],
         "destination": {"url": "http://shop.test/send", "method": "post", "target": "", "host": "shop.test"},
         "send": {"how": "button", "id": "0:5", "role": "button", "label": "Send", "section": "", "document": "d0" * 16},
         "fields": [
