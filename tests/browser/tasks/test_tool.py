@@ -450,7 +450,7 @@ async def test_a_page_that_cannot_be_read_is_refused_with_the_way_out(autojump_c
     """Our words for the code; nothing is judged."""
     async with shop({START: sign_up()}) as world:
         world.browser.fail("page.read", "restricted-page")
-        with pytest.raises(Refuse, match="restricted-page: .*trying again does not help"):
+        with pytest.raises(Refuse, match=r"restricted-page: .*trying again does not help"):
             await world.prepared("name: Ada")
         assert world.memory.snapshot is None
 
