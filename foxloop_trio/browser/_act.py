@@ -17,6 +17,9 @@ from ..errors import NotJsonError, UsageError
 
 __all__ = ["ActResult", "DialogSeen", "check_permit", "check_pin"]
 
+TASK_TOOL: Final = "browser_task"
+TASK_OPS: Final = frozenset({"check", "click", "date", "enter", "select", "type", "uncheck"})
+
 PIN_KEYS: Final = ("tab", "control", "document", "frame", "node", "guard", "key")
 """What a pin must hold for an act; it may hold more, all of which is compared with what was judged."""
 
@@ -92,12 +95,34 @@ def check_permit(permit: object, pin: Mapping[str, Any], op: str, value: str | f
     action = permit.action
     if host is None or host.removesuffix(".") != action.domain:
         raise UsageError(f"tab.act: the permit is for {action.domain!r}, and the tab shows {host!r}", code="permit-host")
+    if action.tool == TASK_TOOL:
+        _check_task(action, pin, op)
+        return
     judged = _judged(action, pin)
     if judged is None:
         raise UsageError(f"tab.act: control {pin['control']!r} as pinned is not among what the gate judged", code="permit-target")
     ops, wanted = judged
     if op not in ops or not _same(value, wanted):
         raise UsageError(f"tab.act: the gate judged {' or '.join(ops)} with another value than this {op!r}", code="permit-value")
+
+
+def _check_task(action: Action, pin: Mapping[str, Any], op: str) -> None:
+    """A task is judged by where it sends, not by each field: what sends must go to the judged destination, in the judged way.
+
+    Raises UsageError, code ``permit-target``.
+    """
+    if op not in TASK_OPS:
+        raise UsageError(f"tab.act: a task was judged, and {op!r} is nothing that tasks do", code="permit-target")
+    enter = op == "enter"
+    if not (enter or (op == "click" and pin.get("submit"))):
+        return
+    form = action.args.get("form") or {}
+    send, there = form.get("send"), form.get("destination")
+    judged = None if there is None else {name: there.get(name) for name in ("url", "method", "target")}
+    if send is None or (send.get("how") == "enter") is not enter or not _same(pin.get("destination"), judged):
+        raise UsageError(
+            f"tab.act: control {pin['control']!r} would not send what the gate judged where it judged", code="permit-target"
+        )
 
 
 def _judged(action: Action, pin: Mapping[str, Any]) -> tuple[tuple[str, ...], Any] | None:

@@ -12,6 +12,7 @@ import click
 import pytest
 
 from foxloop_trio import errors
+from foxloop_trio.browser.tasks import PAGE_PROBLEMS, TASK_BLOCKS
 from foxloop_trio.cli._app import app
 from foxloop_trio.events import (
     BLOCK_REASONS,
@@ -43,6 +44,7 @@ REFERENCE = ROOT / "docs" / "reference"
 PUBLIC = [
     "foxloop_trio",
     "foxloop_trio.browser",
+    "foxloop_trio.browser.tasks",
     "foxloop_trio.channel",
     "foxloop_trio.corpora",
     "foxloop_trio.gate",
@@ -87,6 +89,8 @@ def test_the_names_page_lists_exactly_the_public_names(module: str) -> None:
         ("events.md", "Block reasons", BLOCK_REASONS),
         ("events.md", "Result reasons", RESULT_REASONS),
         ("events.md", "Limits", LIMIT_NAMES),
+        ("tasks.md", "Why a task stops", TASK_BLOCKS),
+        ("tasks.md", "Problems of the page", PAGE_PROBLEMS),
         ("gate.md", "Deny reasons", DENY_REASONS),
         ("trail.md", "Faults", FAULT_REASONS),
         ("wire.md", "Result of an act", (*ACT_REFUSALS, *ACT_OPERATIONS)),
