@@ -41,6 +41,8 @@ from ._tools_words import (
     say_stale,
     seen,
 )
+from .tasks import Chooser, browser_task_tool
+from .tasks._run import Passwords
 
 __all__ = ["browser_tools"]
 
@@ -60,17 +62,18 @@ Focus = Callable[[], str | Awaitable[str | None] | None]
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z", re.ASCII)
 
 
-def browser_tools(tab: Tab, *, passwords: Any = None, focus: Focus | None = None, chooser: Any = None) -> list[Tool]:
-    """The tools for one tab: snapshot, act, click, open_url, screenshot.
+def browser_tools(
+    tab: Tab, *, passwords: Passwords | None = None, focus: Focus | None = None, chooser: Chooser | None = None
+) -> list[Tool]:
+    """The tools for one tab: snapshot, act, click, open_url, screenshot, browser_task.
 
     None of them takes a host: it is that of the tab's address, or of the address to open. Their results keep the page's words
     apart as untrusted text. `focus` is asked at each look, sync or async, for a text such as the goal: the page is then shown with
-    its fields and with what shares words with that text, instead of its first controls. `passwords` and `chooser` come later;
-    anything but None raises NotImplementedError.
+    its fields and with what shares words with that text, instead of its first controls.
+
+    `browser_task` fills a form from a goal in words: `chooser` finds the control for each part of it, by rules when it is left out;
+    `passwords(url)` gives the passwords that it may type into secret fields of a frame with that address, none when left out.
     """
-    for name, given in (("passwords", passwords), ("chooser", chooser)):
-        if given is not None:
-            raise NotImplementedError(f"browser_tools({name}=…) is not supported yet; leave it out")
     pack = _Pack(tab, focus)
     return [
         Tool(
@@ -149,6 +152,7 @@ def browser_tools(tab: Tab, *, passwords: Any = None, focus: Focus | None = None
             run=pack.run_screenshot,
             environment=tab.session,
         ),
+        browser_task_tool(tab, memory=pack.memory, chooser=chooser, passwords=passwords),
     ]
 
 
@@ -158,7 +162,7 @@ class _Pack:
     def __init__(self, tab: Tab, focus: Focus | None) -> None:
         self._tab = tab
         self._focus = focus
-        self._memory = Memory()
+        self._memory = self.memory = Memory()
 
     def domain(self, args: Args, ctx: ToolContext) -> str:
         """The host of the page in the tab, now."""

@@ -15,6 +15,7 @@ from foxloop_trio.browser._act import ActResult, DialogSeen, check_permit, check
 from foxloop_trio.browser._snapshot import Snapshot
 from foxloop_trio.browser._tab import Settled
 from foxloop_trio.browser._tools import browser_tools
+from foxloop_trio.browser.tasks import RuleChooser
 from foxloop_trio.errors import BrowserError, Refuse, UsageError
 from foxloop_trio.gate import create_gate
 from foxloop_trio.tools import define_tools
@@ -193,6 +194,7 @@ def test_the_tools_have_their_scopes_and_closed_arguments():
     tools = define_tools(browser_tools(tab))
     assert {name: tool.scope for name, tool in tools.items()} == {
         "snapshot": "read", "act": "fill", "click": "submit", "open_url": "read", "screenshot": "read",
+        "browser_task": "submit",
     }  # fmt: skip
     assert all(tool.environment is tab.session for tool in tools.values())
     for forged in ("domain", "scope", "amount", "target", "form"):
@@ -205,11 +207,12 @@ def test_the_tools_have_their_scopes_and_closed_arguments():
     assert tools["open_url"].args_problem({"url": "x" * 2001}) is not None
 
 
-@pytest.mark.parametrize("option", ["passwords", "chooser"])
-def test_options_of_later_releases_name_themselves(option):
-    """Anything but the default is refused, not ignored."""
-    with pytest.raises(NotImplementedError, match=option):
-        browser_tools(StandIn(), **{option: lambda *_: None})
+def test_the_chooser_and_the_passwords_are_those_of_browser_task():
+    """With passwords, what a goal says of secret fields is kept out of events and trail."""
+    plain = define_tools(browser_tools(StandIn()))["browser_task"]
+    given = define_tools(browser_tools(StandIn(), chooser=RuleChooser(), passwords=lambda url: ["hunter2"]))["browser_task"]
+    assert plain.redact is None
+    assert "hunter2" not in str(given.redact({"goal": "name: Ada, password: hunter2"}))
 
 
 # snapshot

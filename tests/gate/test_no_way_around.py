@@ -247,6 +247,7 @@ async def test_a_permit_cannot_be_made_copied_or_carried_away() -> None:
 EVERY_CALL: dict[str, dict[str, Any]] = {
     "snapshot": {},
     "screenshot": {},
+    "browser_task": {"goal": "Name: Ada"},
     "act": {"control_id": "0:1", "op": "type", "value": "Ada"},
     "click": {"control_id": "0:2"},
     "open_url": {"url": "http://shop.test/"},
@@ -256,7 +257,10 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("tool", list(EVERY_CALL))
 @pytest.mark.parametrize("store", ["no grant", "asks and nobody answers", "asks and a made-up token"])
 async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, tool: str, store: str) -> None:
-    """B53, B47: for each tool of the browser, no act reaches the page and no document is read or opened."""
+    """B53, B47: for each tool of the browser, no act reaches the page and no document is read or opened.
+
+    But for `browser_task`, whose `prepare` looks at the page by contract: what the form would send is a part of what is judged.
+    """
     browser = FakeBrowser(PAGE)
     async with browser as session:
         tab = await session.open_tab("http://shop.test/")
@@ -282,4 +286,5 @@ async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, 
         outcome = await loop.complete("Try it.")
         assert outcome.status == "blocked"
         assert browser.acts == []
-        assert [method for method in browser.asked[before:] if method != "session.ping"] == []
+        looks = ["tab.get", "page.read"] if tool == "browser_task" else []
+        assert [method for method in browser.asked[before:] if method != "session.ping"] == looks

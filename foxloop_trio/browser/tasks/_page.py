@@ -84,20 +84,22 @@ def selected(control: Control) -> list[str]:
 
 
 def is_suggestion(control: Control) -> bool:
-    """It is an entry of the list of some field, and so no choice of its own. Not told by a look yet."""
-    return False
+    """It is an entry of the list of some field, and so no choice of its own."""
+    return control.popup_for is not None
 
 
 def suggestions(page: Snapshot, field: Control, before: Iterable[str]) -> list[Control]:
-    """The entries that came up for this field. A look does not tell whose they are: those that were not there before it was typed
+    """The entries of this field's list; where the page does not tell whose a list is, those that were not there before it was typed
     into.
     """
+    own = [control for control in page.controls if control.popup_for == field.id]
+    if own:
+        return own
     there = frozenset(before)
-    return [
-        control for control in page.controls if control.role in _LISTED and control.frame == field.frame and control.id not in there
-    ]
+    loose = [control for control in page.controls if control.role in _LISTED and control.popup_for is None]
+    return [control for control in loose if control.frame == field.frame and control.id not in there]
 
 
 def is_behind_modal(control: Control) -> bool:
-    """A modal dialog lies over it. Not told by a look yet: acting on it is refused as covered."""
-    return False
+    """An open dialog lies over it: acting on it is refused as covered."""
+    return control.behind_modal

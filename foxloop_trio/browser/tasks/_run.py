@@ -16,7 +16,7 @@ import trio
 from ...actions import CheckLine, CheckResult
 from ...errors import BrowserError, FoxloopError
 from .._act import ActResult
-from .._page_text import quote
+from .._quoting import quote
 from .._snapshot import Control, Snapshot
 from ._choosing import Chooser
 from ._controller import Block, Finish

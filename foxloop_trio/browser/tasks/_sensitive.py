@@ -40,7 +40,7 @@ def is_secret(control: Control) -> bool:
 
 def is_sensitive(control: Control) -> bool:
     """Its value is masked where it is shown or recorded, and may be typed."""
-    return is_secret(control) or _speaks_of(_SENSITIVE, _told(control))
+    return control.sensitive or is_secret(control) or _speaks_of(_SENSITIVE, _told(control))
 
 
 def asks_secret(requirement: Requirement) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .._page_text import quote
+from .._quoting import quote
 from ._reasons import MESSAGES
 from ._run import TaskResult
 from ._sites import host_in

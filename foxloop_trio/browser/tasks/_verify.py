@@ -12,7 +12,7 @@ from typing import Final
 import attrs
 
 from ...actions import CheckLine, CheckResult
-from .._page_text import quote
+from .._quoting import quote
 from .._snapshot import Control, Snapshot
 from ._calendar import calendar_date
 from ._formats import read_field_date

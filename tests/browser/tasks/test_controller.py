@@ -284,6 +284,18 @@ def test_without_a_fitting_entry_the_text_stays_as_typed(pages):
     assert progress.parts[0].status == "done"
 
 
+def test_a_list_is_its_field_s_own_where_the_page_says_so(pages):
+    """Even when it was there before; and it is no choice of its own for another part of the goal."""
+    field = pages.control("textbox", "City", autocomplete=True, form=90)
+    own = pages.control("option", "London", dialog=True, popup_for=1)
+    other = pages.control("option", "London Bridge", dialog=True)
+    progress = pages.start("city: London, do not submit")
+    page = pages.look(field, own, other)
+    pages.did(progress, page, pages.decide(progress, page))
+    assert pages.decide(progress, page).control.label == "London"
+    assert pages.acts("bridge: London", pages.look(field, own)) == [("finish", "")]
+
+
 # Sending
 
 
