@@ -12,7 +12,7 @@ import pytest
 from foxloop_trio.testing._page_reader import PageReader
 from foxloop_trio.testing._second_opinion import second_opinion
 
-pytestmark = pytest.mark.firefox
+pytestmark = [pytest.mark.firefox, pytest.mark.long]  # it needs npm, which the default run does not
 
 CASES = json.loads((Path(__file__).parent / "pages" / "names.json").read_text())
 TABLE = Path(__file__).parents[2] / "docs" / "reference" / "names-of-controls.md"
