@@ -224,7 +224,7 @@ class EntryFile:
         if written != len(line):
             self._undo(fd, line, size, f"only {written} of {len(line)} bytes went in; is the disk full?", None)
         try:
-            alone = self._files.fstat(fd).st_size == size + len(line)
+            alone = self._files.fstat(fd).st_size == size + len(line) and not self._newest.is_followed()
         except OSError as fault:
             raise StoreError(f"{self._newest.name}: the file cannot be looked at after a write ({words_of(fault)})") from fault
         if not alone:

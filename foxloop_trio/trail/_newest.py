@@ -54,7 +54,7 @@ class NewestFile:
                 if not any(numbers):
                     self._must_be_a_name_for_a_first_file(made=bool(numbers))
                 self._open(max(numbers, default=0))
-            while self._is_there(self._number + 1):
+            while self.is_followed():
                 self._open(self._number + 1)
         except (OSError, ValueError) as fault:
             raise StoreError(f"{self.name}: cannot be looked at ({words_of(fault)})") from fault
@@ -88,8 +88,22 @@ class NewestFile:
             fd = self._files.open(name, APPENDING | os.O_CREAT | os.O_EXCL, 0o600)
         except (OSError, ValueError) as fault:
             raise StoreError(f"{name}: the next file cannot be made ({words_of(fault)}); nothing was written") from fault
+        # Whoever comes from here on finds the next file. Somebody who was faster, without the lock, has written into this one.
+        try:
+            left = self.fd is not None and self._files.fstat(self.fd).st_size == self.size
+        except OSError:
+            left = False
+        if not left:
+            self._files.close(fd)
+            raise StoreError(
+                f"{self.name}: somebody else wrote to the file at the same time; nothing was written. Verify the trail"
+            )
         self._take(fd, number)
         self._begins_after, self._is_linked, self.size = head, True, 0
+
+    def is_followed(self) -> bool:
+        """Whether there is a next file, which nobody makes while we have the lock. Raises OSError."""
+        return self._is_there(self._number + 1)
 
     def is_named_as_it_was(self) -> bool:
         """Whether the file that we have open still has its name."""

@@ -646,3 +646,59 @@ async def test_a_link_to_a_trail_leads_to_its_blobs_and_to_its_lock(path: Path, 
     assert isinstance(mended, Repaired)
     assert (mended.saved, mended.count) == (f"{newest}.torn-1", 3)
     assert [file.name for file in link.parent.iterdir()] == ["link"]
+
+
+@pytest.mark.parametrize("ours", [1, 2000], ids=["into the file", "into the next one"])
+@pytest.mark.parametrize("theirs", [1, 2000], ids=["into the file", "into the next one"])
+def test_a_writer_that_lost_its_lock_reports_nothing_that_forks_the_trail(
+    ours: int, theirs: int, path: Path, key: TrailKey
+) -> None:
+    """T35, H13: another one writes between our look at the end and our write, into the same file or into one after it."""
+    drafter = Drafter()
+    drafter.seal_markers_with(key)
+
+    def addition(chars: int) -> Addition:
+        return Addition(drafter.draft("a", "k", "x" * chars), 1000, {})
+
+    def other_writes() -> None:
+        file = EntryFile(os.fspath(path), key, FileSystem(), 1000)
+        added = addition(theirs)
+        file.add([added])
+        file.close()
+        assert added.error is None
+
+    class Slow(FileSystem):
+        """Falls asleep right before it writes, or makes the next file."""
+
+        def __init__(self) -> None:
+            self.armed = False
+
+        def _sleep(self) -> None:
+            if self.armed:
+                self.armed = False
+                other_writes()
+
+        def open(self, path: str, flags: int, mode: int) -> int:  # type: ignore[override]
+            if flags & os.O_CREAT:
+                self._sleep()
+            return os.open(path, flags, mode)
+
+        def write(self, fd: int, data: bytes) -> int:  # type: ignore[override]
+            self._sleep()
+            return os.write(fd, data)
+
+    files = Slow()
+    file = EntryFile(os.fspath(path), key, files, 1000)
+    first, second = addition(1), addition(ours)
+    file.add([first])
+    assert first.error is None
+    files.armed = True
+    file.add([second])
+    assert not files.armed
+    file.close()
+    assert second.sealed is None
+    assert isinstance(second.error, StoreError)
+    if ours == 1:  # what was written twice is there for whoever looks
+        assert not verify_trail(path, key=key)
+    else:
+        assert verify_trail(path, key=key).count == 2  # type: ignore[union-attr]
