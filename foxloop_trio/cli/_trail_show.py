@@ -103,7 +103,8 @@ def _verdict(trail: TrailFile) -> dict[str, Any] | None:
         return None
     if verdict.ok:
         return {"ok": True, "count": verdict.count, "head": verdict.head}
-    return {"ok": False, "line": verdict.line, "reason": verdict.reason, "message": verdict.message}
+    plain = {"ok": False, "line": verdict.line, "reason": verdict.reason, "message": verdict.message}
+    return plain if verdict.file is None else {**plain, "part": verdict.file}
 
 
 def _line(entry: Entry) -> str:

@@ -12,15 +12,28 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from typing import Any, Final
 
 from ._aside import put_in_place
 from ._errors import InvalidEntryError, StoreError, words_of
+from ._parts import folder_of, real_name
 
-__all__ = ["BLOB", "LITERAL", "TEXT_TYPE", "blob_marker", "blob_of", "expand", "folder_of", "read_blob", "write_blob"]
+__all__ = [
+    "BLOB",
+    "LITERAL",
+    "TEXT_TYPE",
+    "blob_marker",
+    "blob_of",
+    "expand",
+    "load_blob",
+    "load_blob_from",
+    "named_blobs",
+    "read_blob",
+    "write_blob",
+]
 
 BLOB: Final = "$blob"
 LITERAL: Final = "$literal"
@@ -35,11 +48,6 @@ MAX_TYPE_CHARS: Final = 200
 
 _HEX64 = re.compile(r"[0-9a-f]{64}\Z")
 _KEYS: Final = frozenset({BLOB, "bytes", "type"})
-
-
-def folder_of(path: str) -> str:
-    """Where the blobs of the trail `path` lie."""
-    return f"{path}.blobs"
 
 
 def blob_marker(data: bytes, media_type: str) -> dict[str, Any]:
@@ -109,11 +117,20 @@ def read_blob(path: str | os.PathLike[str], marker: Mapping[str, Any]) -> bytes:
     if blob is None:
         raise InvalidEntryError(f"not a marker of a blob: expected an object with {BLOB}, bytes and type")
     digest, length = blob
-    folder = folder_of(os.fsdecode(path))
+    folder = folder_of(real_name(path))
     raw = load_blob(folder, digest, length)
     if raw is None:
         raise StoreError(f"{os.path.join(folder, digest)}: the blob is missing")
     return raw
+
+
+def load_blob_from(folders: Sequence[str], digest: str, length: int) -> bytes | None:
+    """The bytes of one blob from the first of the folders that has it, None when none does. Raises as `load_blob` does."""
+    for folder in folders:
+        raw = load_blob(folder, digest, length)
+        if raw is not None:
+            return raw
+    return None
 
 
 def load_blob(folder: str, digest: str, length: int) -> bytes | None:

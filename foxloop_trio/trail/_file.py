@@ -17,11 +17,11 @@ from typing import NoReturn
 
 from ..errors import TrailError
 from ._aside import put_in_place
-from ._blobs import folder_of, write_blob
+from ._blobs import write_blob
 from ._errors import ConflictError, StoreError, words_of
 from ._key import TrailKey
 from ._newest import NewestFile
-from ._parts import numbers_of, part_name
+from ._parts import folder_of, numbers_of, part_name
 from ._records import Draft, Head, Sealed, seal
 from ._system import FileSystem
 
@@ -77,6 +77,8 @@ class EntryFile:
                 batch = self._sealed(left)
                 if batch:
                     self._put_all(batch)
+                    if self._broken is not None:  # nobody knows what the file ends in, so nothing can go on from it
+                        raise self._refusal()
                 elif left:
                     self._newest.begin_next()
         except TrailError as fault:
@@ -222,7 +224,7 @@ class EntryFile:
         if written != len(line):
             self._undo(fd, line, size, f"only {written} of {len(line)} bytes went in; is the disk full?", None)
         try:
-            alone = self._files.fstat(fd).st_size == size + len(line)
+            alone = self._files.fstat(fd).st_size == size + len(line) and not self._newest.is_followed()
         except OSError as fault:
             raise StoreError(f"{self._newest.name}: the file cannot be looked at after a write ({words_of(fault)})") from fault
         if not alone:

@@ -91,10 +91,10 @@ class FileTrail:
         await self._writer.submit(Request(blobs={marker["$blob"]: raw}))
         return marker
 
-    async def entries(self) -> list[Entry]:
-        """All entries that were durable when this was called, oldest first. Raises as `read_trail` does."""
+    async def entries(self, *, whole: bool = False) -> list[Entry]:
+        """All entries that were durable when this was called, oldest first. `whole`, and what it raises, are as of `read_trail`."""
         size, _ = await self._state()
-        return await trio.to_thread.run_sync(lambda: list(read_trail(self.path, size=size)) if size else [])
+        return await trio.to_thread.run_sync(lambda: list(read_trail(self.path, whole=whole, size=size)) if size else [])
 
     async def verify(self, checkpoint: Any = None) -> Verified | Fault:
         """Verify all entries that were durable when this was called, as `verify_trail` does."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import trio
 
-from ._codec import MAX_LINE_BYTES, entry_from_json, parse_line
+from ._codec import BYTE_ORDER_MARK, MAX_LINE_BYTES, entry_from_json, parse_line
 from ._errors import InvalidEntryError, StoreError, words_of
 from ._parts import numbers_of, part_name
 from ._records import Entry
@@ -35,7 +35,6 @@ class Follower:
         self._number: int | None = None
         self._offset = 0
         self._lines = 0
-        self._rest = b""
         self._ready: deque[Entry] = deque()
 
     def __aiter__(self) -> Follower:
@@ -66,24 +65,42 @@ class Follower:
                 if size < self._offset:
                     raise StoreError(f"{name}: the file became shorter while it was followed")
                 file.seek(self._offset)
-                new = file.read(STEP)
+                new = _whole_lines(file)
         except FileNotFoundError:
             return False
         except (OSError, ValueError) as fault:
             raise StoreError(f"{name}: cannot be read ({words_of(fault)})") from fault
-        if not new and not is_last and not self._rest:
+        if not new and not is_last and size == self._offset:
             self._number, self._offset, self._lines = self._number + 1, 0, 0
             return True
-        self._offset += len(new)
-        *lines, self._rest = (self._rest + new).split(b"\n")
-        for line in lines:
+        for line in new.split(b"\n")[:-1]:
             self._lines += 1
+            self._offset += len(line) + 1
+            if self._lines == 1:
+                line = line.removeprefix(BYTE_ORDER_MARK)
             entry = entry_from_json(parse_line(line, self._lines), self._lines)
             if entry.seq >= self._from_seq:
                 self._ready.append(entry)
-        if len(self._rest) > MAX_LINE_BYTES:
+        if len(new) > MAX_LINE_BYTES and b"\n" not in new:
             raise InvalidEntryError(f"more than {MAX_LINE_BYTES} bytes; no entry is that long", line=self._lines + 1)
-        return bool(new)
+        return b"\n" in new
+
+
+def _whole_lines(file: BinaryIO) -> bytes:
+    """About `STEP` bytes from here on, and more up to the first line feed.
+
+    What stands behind the last one is read again the next time: it may be half a write, which is undone when the disk is full and
+    moved away by a repair, and what comes there instead must not be joined to it.
+    """
+    pieces: list[bytes] = []
+    total = 0
+    while total <= MAX_LINE_BYTES:
+        piece = file.read(STEP)
+        pieces.append(piece)
+        total += len(piece)
+        if not piece or b"\n" in piece:
+            break
+    return b"".join(pieces)
 
 
 def _open_at_once(name: str, flags: int) -> Any:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import attrs
 import trio
 
 from ..ports import Ids, WallClock
+from ._blobs import expand
 from ._checkpoint import make_checkpoint
 from ._codec import entry_from_json, parse_line
 from ._draft import Drafter
@@ -108,9 +110,13 @@ class MemoryTrail:
         self._head = head
         return len(self._lines)
 
-    def entries(self) -> list[Entry]:
-        """Copies of all entries, oldest first."""
-        return [entry_from_json(parse_line(line.encode(), number), number) for number, line in enumerate(self._lines, 1)]
+    def entries(self, *, whole: bool = False) -> list[Entry]:
+        """Copies of all entries, oldest first. With `whole` their data is as it was given, as `read_trail` has it."""
+        found = [entry_from_json(parse_line(line.encode(), number), number) for number, line in enumerate(self._lines, 1)]
+        return [attrs.evolve(entry, data=expand(entry.data, self._blob)) for entry in found] if whole else found
+
+    def _blob(self, digest: str, length: int) -> bytes | None:
+        return self.blobs.get(digest)
 
     def text(self) -> str:
         """All entries as the JSON lines that a file of them would hold."""

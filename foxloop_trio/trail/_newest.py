@@ -15,7 +15,7 @@ from contextlib import suppress
 from ._ends import first_entry, last_head
 from ._errors import StoreError, words_of
 from ._key import TrailKey
-from ._parts import first_of, numbers_of, part_name
+from ._parts import begins_as_trail, file_before, first_of, numbers_of, part_name
 from ._records import Head
 from ._system import APPENDING, READING, FileSystem
 
@@ -50,8 +50,11 @@ class NewestFile:
         """
         try:
             if self.fd is None:
-                self._open(max(numbers_of(self.path), default=0))
-            while self._is_there(self._number + 1):
+                numbers = numbers_of(self.path)
+                if not any(numbers):
+                    self._must_be_a_name_for_a_first_file(made=bool(numbers))
+                self._open(max(numbers, default=0))
+            while self.is_followed():
                 self._open(self._number + 1)
         except (OSError, ValueError) as fault:
             raise StoreError(f"{self.name}: cannot be looked at ({words_of(fault)})") from fault
@@ -85,8 +88,22 @@ class NewestFile:
             fd = self._files.open(name, APPENDING | os.O_CREAT | os.O_EXCL, 0o600)
         except (OSError, ValueError) as fault:
             raise StoreError(f"{name}: the next file cannot be made ({words_of(fault)}); nothing was written") from fault
+        # Whoever comes from here on finds the next file. Somebody who was faster, without the lock, has written into this one.
+        try:
+            left = self.fd is not None and self._files.fstat(self.fd).st_size == self.size
+        except OSError:
+            left = False
+        if not left:
+            self._files.close(fd)
+            raise StoreError(
+                f"{self.name}: somebody else wrote to the file at the same time; nothing was written. Verify the trail"
+            )
         self._take(fd, number)
         self._begins_after, self._is_linked, self.size = head, True, 0
+
+    def is_followed(self) -> bool:
+        """Whether there is a next file, which nobody makes while we have the lock. Raises OSError."""
+        return self._is_there(self._number + 1)
 
     def is_named_as_it_was(self) -> bool:
         """Whether the file that we have open still has its name."""
@@ -100,6 +117,22 @@ class NewestFile:
         fd, self.fd = self.fd, None
         if fd is not None:
             self._files.close(fd)
+
+    def _must_be_a_name_for_a_first_file(self, *, made: bool) -> None:
+        """Nobody begins a trail under a name by which it would be taken for the next file of another, or another for its own.
+
+        Raises StoreError, before the file is made; OSError.
+        """
+        before = file_before(self.path)
+        if before is not None and (not made or self._files.lstat(self.path).st_size == 0) and begins_as_trail(before):
+            raise StoreError(
+                f"{self.path}: by its name this is the next file of the trail {first_of(self.path)}; choose another name"
+            )
+        if not made and self._is_there(1):
+            raise StoreError(
+                f"{self.path}: {part_name(self.path, 1)} is there, which by its name would be the next file of this trail and is "
+                "not; choose another name, or move that away"
+            )
 
     def _is_there(self, number: int) -> bool:
         try:
@@ -164,7 +197,12 @@ class NewestFile:
         before = self._end_of(earlier)
         if size:
             first = first_entry(self._files, fd, self.name)
-            if before is not None and (first.prev, first.seq) != (before.hash, before.seq + 1):
+            if before is None:
+                earlier, least = self._least_seq()
+                fits = first.seq >= least
+            else:
+                fits = (first.prev, first.seq) == (before.hash, before.seq + 1)
+            if not fits:
                 raise StoreError(
                     f"{self.name}: does not go on from the end of {earlier}, though its name says so; if it is no part of this "
                     "trail, move it away. Verify the trail"
@@ -172,6 +210,16 @@ class NewestFile:
         elif before is None:
             raise StoreError(f"{self.name}: empty, and {earlier} is not there: nothing says what it goes on from")
         return before
+
+    def _least_seq(self) -> tuple[str, int]:
+        """The nearest earlier file that is there, and the least number that the first entry here may have when those between were
+        moved away. With none left nothing can be said but that each had an entry."""
+        for number in reversed([number for number in numbers_of(self.path) if number < self._number]):
+            name = part_name(self.path, number)
+            head = self._end_of(name)
+            if head is not None:
+                return name, head.seq + self._number - number
+        return part_name(self.path, self._number - 1), self._number
 
     def _end_of(self, name: str) -> Head | None:
         """The last entry of a file that was left for this one; None when it has been moved away."""

@@ -18,7 +18,19 @@ from ..errors import UsageError
 from ._errors import StoreError, words_of
 from ._system import READING
 
-__all__ = ["TrailPath", "first_of", "numbers_of", "part_name", "parts_of", "real_name", "trail_files"]
+__all__ = [
+    "TrailPath",
+    "begins_as_trail",
+    "blob_folders",
+    "file_before",
+    "first_of",
+    "folder_of",
+    "numbers_of",
+    "part_name",
+    "parts_of",
+    "real_name",
+    "trail_files",
+]
 
 TrailPath = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """The first file of a trail, whose others are found beside it; or all its files in their order, wherever they are."""
@@ -32,10 +44,38 @@ def part_name(path: str, number: int) -> str:
     return path if number == 0 else f"{path}.{number}"
 
 
+def folder_of(path: str) -> str:
+    """Where the blobs of the trail `path` lie."""
+    return f"{path}.blobs"
+
+
 def first_of(path: str) -> str | None:
     """The trail that a file would belong to by its name, if it were a later one of it."""
     found = _LATER.match(path)
     return None if found is None else found[1]
+
+
+def file_before(path: str) -> str | None:
+    """The file of another trail that this one would go on from by its name. Raises OSError, ValueError."""
+    first = first_of(path)
+    if first is None:
+        return None
+    number = int(path[len(first) + 1 :]) - 1
+    return part_name(first, number) if number in numbers_of(first) else None
+
+
+def begins_as_trail(name: str, seq: int | None = None) -> bool:
+    """Whether it is a file whose first line looks like an entry, of that number if one is given. Raises OSError."""
+    try:
+        if not stat.S_ISREG(os.lstat(name).st_mode):
+            return False
+        fd = os.open(name, READING)
+    except FileNotFoundError:
+        return False
+    try:
+        return os.read(fd, 16).startswith(b'{"seq":' if seq is None else b'{"seq":%d,' % seq)
+    finally:
+        os.close(fd)
 
 
 def numbers_of(path: str) -> list[int]:
@@ -76,13 +116,7 @@ def _is_foreign(name: str) -> bool:
 
     Only asked where the number before is not there. What follows a file of ours by its number should be ours too.
     """
-    if not stat.S_ISREG(os.lstat(name).st_mode):
-        return True
-    fd = os.open(name, READING)
-    try:
-        return os.read(fd, 16).startswith(b'{"seq":0,')
-    finally:
-        os.close(fd)
+    return not stat.S_ISREG(os.lstat(name).st_mode) or begins_as_trail(name, 0)
 
 
 def parts_of(path: TrailPath) -> tuple[list[str], str | None]:
@@ -105,6 +139,17 @@ def parts_of(path: TrailPath) -> tuple[list[str], str | None]:
     there = list(_without_gap(numbers))
     whole = len(there) == len(numbers)
     return [part_name(name, number) for number in there], None if whole else part_name(name, len(there))
+
+
+def blob_folders(path: TrailPath) -> list[str]:
+    """Where the blobs of a trail may lie: beside its first file. Of files that are listed, that is beside any of them."""
+    if isinstance(path, str | bytes | os.PathLike):
+        return [folder_of(real_name(path))]
+    folders: dict[str, None] = {}
+    for name in map(real_name, path):
+        first = first_of(name)
+        folders |= dict.fromkeys(map(folder_of, (name,) if first is None else (name, first)))
+    return list(folders)
 
 
 def _without_gap(numbers: Iterable[int]) -> Iterable[int]:

@@ -14,10 +14,10 @@ from typing import BinaryIO
 
 import attrs
 
-from ._blobs import BLOB, LITERAL, expand, folder_of, load_blob
+from ._blobs import BLOB, LITERAL, expand, load_blob_from
 from ._codec import BYTE_ORDER_MARK, MAX_LINE_BYTES, entry_from_json, parse_line
 from ._errors import InvalidEntryError, StoreError, words_of
-from ._parts import TrailPath, parts_of
+from ._parts import TrailPath, blob_folders, parts_of
 from ._records import Entry
 
 __all__ = ["MissingFile", "read_lines", "read_parts", "read_text", "read_trail"]
@@ -41,15 +41,14 @@ def read_trail(path: TrailPath, *, whole: bool = False, size: int | None = None)
     A missing line feed after the last line is fine. Raises InvalidEntryError, with the 1-based `line`, for a line that is no strict
     JSON (also when a key is repeated) or no entry, and when a file is missing before others; StoreError when one cannot be read.
     """
-    folder = ""
+    load = partial(load_blob_from, blob_folders(path))
     for place, (name, lines) in enumerate(read_parts(path, size)):
-        folder = folder or folder_of(name)
         number = 0
         try:
             for number, line in enumerate(lines, 1):
                 entry = entry_from_json(parse_line(line.removesuffix(b"\n"), number), number)
                 if whole and (BLOB.encode() in line or LITERAL.encode() in line):
-                    entry = attrs.evolve(entry, data=expand(entry.data, partial(load_blob, folder)))
+                    entry = attrs.evolve(entry, data=expand(entry.data, load))
                 yield entry
         except InvalidEntryError as fault:
             if place == 0 or fault.line is None:

@@ -20,7 +20,7 @@ from ._errors import StoreError, words_of
 from ._file import Addition, EntryFile
 from ._key import TrailKey
 from ._lock import NAP_SECONDS, LockKind, WriterLock, lock_for
-from ._parts import numbers_of, part_name
+from ._parts import numbers_of, part_name, real_name
 from ._reader import read_lines, read_parts
 from ._records import Entry, Fault, Verified
 from ._system import FileSystem
@@ -63,7 +63,8 @@ def repair_trail(
     number and SHA-256 is appended. Raises TrailKeyError without a good key, StoreError when the file cannot be read or written, or
     when another writer keeps its lock for longer than `lock_timeout` seconds. Blocks.
     """
-    name = os.path.join(os.getcwd(), os.fsdecode(path))
+    # Of a link the file itself: the lock that its writers take is beside that, and so are the other files.
+    name = os.path.join(os.getcwd(), real_name(path))
     whole_key = TrailKey.of(key)
     drafter = Drafter(now=now, ids=ids)
     drafter.seal_markers_with(whole_key)

@@ -91,6 +91,8 @@ def signed(body: str, signer: Signer) -> dict[str, str]:
     signature: object = signer.sign(message_of(body))
     if type(signature) is not bytes or len(signature) != SIGNATURE_BYTES:
         raise TrailKeyError(f"sign of {type(signer).__name__} must return the {SIGNATURE_BYTES} bytes of an Ed25519 signature")
+    if not _fits(public, signature, message_of(body)):
+        raise TrailKeyError(f"what sign of {type(signer).__name__} gave is no signature with its public_key; nobody could check it")
     return {"pub": public.hex(), "sig": signature.hex()}
 
 
@@ -107,13 +109,25 @@ def signature_problem(mark: dict[Any, Any], public_key: bytes, body: str) -> str
         return "the checkpoint is signed with another key than the public key that was given"
     if type(signature) is not str or not _SIGNATURE_HEX.match(signature):
         return f"sig of the checkpoint must be {2 * SIGNATURE_BYTES} lower-case hex digits"
+    ed25519_of()
+    if not _fits(public_key, bytes.fromhex(signature), message_of(body)):
+        return "the signature of the checkpoint is wrong: it was changed, or is another's"
+    return None
+
+
+def _fits(public_key: bytes, signature: bytes, message: bytes) -> bool:
+    """Whether it is a signature of the message; taken for one where signatures cannot be checked, by a signer of the host's."""
+    try:
+        ed25519 = ed25519_of()
+    except TrailKeyError:
+        return True
     from cryptography.exceptions import InvalidSignature
 
     try:
-        ed25519_of().Ed25519PublicKey.from_public_bytes(public_key).verify(bytes.fromhex(signature), message_of(body))
+        ed25519.Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
     except (InvalidSignature, ValueError):
-        return "the signature of the checkpoint is wrong: it was changed, or is another's"
-    return None
+        return False
+    return True
 
 
 def message_of(body: str) -> bytes:

@@ -74,6 +74,8 @@ def load_public_key(path: str | os.PathLike[str]) -> bytes:
     try:
         key: Any = load_pem_public_key(text)
     except (ValueError, UnsupportedAlgorithm):
+        if b"PRIVATE KEY" in text:
+            raise TrailKeyError(f"{name}: a private key; give its public half, which `foxloop-trio trail keygen` prints") from None
         raise TrailKeyError(f"{name}: not a public key as PEM") from None
     if not isinstance(key, ed25519.Ed25519PublicKey):
         raise TrailKeyError(f"{name}: a public key of another kind; signatures here are Ed25519")

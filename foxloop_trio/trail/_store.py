@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any, Final, Protocol
 
+import attrs
 import trio
 
 from ..ports import Ids, WallClock
+from ._blobs import expand
 from ._checkpoint import make_checkpoint_aside
 from ._codec import entry_from_json
 from ._draft import Drafter
@@ -89,9 +91,10 @@ class StoreTrail:
                 return Entry.of(sealed)
         raise ConflictError(f"another writer was faster {MOST_CONFLICTS} times; the entry was not added")
 
-    async def entries(self) -> list[Entry]:
-        """All entries, oldest first."""
-        return [entry async for entry in self._store.all()]
+    async def entries(self, *, whole: bool = False) -> list[Entry]:
+        """All entries, oldest first. With `whole` their data is as it was given, as `read_trail` has it."""
+        found = [entry async for entry in self._store.all()]
+        return [attrs.evolve(entry, data=expand(entry.data, lambda *_: None)) for entry in found] if whole else found
 
     async def verify(self, checkpoint: Any = None) -> Verified | Fault:
         """Verify all entries, as `verify_entries` does."""

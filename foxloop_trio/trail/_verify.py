@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -21,11 +21,11 @@ import attrs
 from ..actions import MAX_SAFE_INTEGER
 from ..canonical import canonical_json
 from ..errors import NotJsonError
-from ._blobs import folder_of, load_blob, named_blobs
+from ._blobs import load_blob_from, named_blobs
 from ._codec import is_hash, parse_line, shape_problem, whole_number
 from ._errors import InvalidEntryError, TrailKeyError
 from ._key import TrailKey
-from ._parts import TrailPath, first_of
+from ._parts import TrailPath, blob_folders, first_of
 from ._reader import MissingFile, read_parts
 from ._records import (
     ENTRY_DOMAIN,
@@ -60,7 +60,7 @@ def verify_trail(
 
     Keys and errors are as with `verify_entries`; StoreError when a file cannot be read. Blocks while it reads.
     """
-    walk = _Walk(key, public_key, checkpoint, with_blobs=True)
+    walk = _Walk(key, public_key, checkpoint, folders=blob_folders(path))
     found = walk.over(read_parts(path, size))
     return _with_hint(found, path) if isinstance(found, Fault) else found
 
@@ -122,7 +122,7 @@ _OWN = re.compile(
 class _Walk:
     """One pass over a trail: what has been seen so far, and what the next entry must fit."""
 
-    def __init__(self, key: Key | None, public_key: PublicKey | None, checkpoint: Any, *, with_blobs: bool = False) -> None:
+    def __init__(self, key: Key | None, public_key: PublicKey | None, checkpoint: Any, *, folders: Sequence[str] = ()) -> None:
         if public_key is None or key is not None:
             self._key: TrailKey | None = TrailKey.of(key)
         else:
@@ -130,8 +130,7 @@ class _Walk:
         self._public_key = None if public_key is None else public_key_of(public_key)
         if self._public_key is not None and checkpoint is None:
             raise TrailKeyError("a public key judges a signed checkpoint, and there is none; give the checkpoint")
-        self._with_blobs = with_blobs
-        self._folder: str | None = None
+        self._folders = folders
         self._missing: dict[str, None] = {}
         self._checkpoint = checkpoint
         self._mark_count = -1
@@ -168,8 +167,6 @@ class _Walk:
             for place, (name, lines) in enumerate(parts):
                 if place:
                     self._files.append((self.count, name))
-                elif self._with_blobs:
-                    self._folder = folder_of(name)
                 for line in lines:
                     if self._add_own(line):
                         continue
@@ -214,11 +211,11 @@ class _Walk:
             self._mark_hash = digest
 
     def _look_for_blobs(self, data: Any) -> None:
-        if self._folder is None:
+        if not self._folders:
             return
         for digest, length in named_blobs(data):
             try:
-                if load_blob(self._folder, digest, length) is None:
+                if load_blob_from(self._folders, digest, length) is None:
                     self._missing[digest] = None
             except InvalidEntryError as fault:
                 raise _BlobFault(fault.problem) from None

@@ -91,6 +91,9 @@ def test_show_and_report_tell_the_run_across_files(trail: Path, tmp_path: Path, 
     link.symlink_to(trail)
     assert run(["trail", "show", str(link)]) == 0
     assert "✓ Done" in capsys.readouterr().out
+    page.unlink()
+    assert run(["trail", "report", str(link), "-o", str(page)]) == 0
+    assert "page page page" in page.read_text(encoding="utf-8")
 
 
 def test_replay_takes_all_files(trail: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -109,6 +112,8 @@ def test_a_missing_file_is_named_by_every_command(
     assert capsys.readouterr().err.startswith("run.trail.2: missing-file: ")
     assert run(["trail", "show", str(trail)]) == 1
     assert "The file run.trail.2: missing-file" in capsys.readouterr().out
+    assert run(["trail", "show", str(trail), "--kind", "loop.start", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["proof"]["part"] == f"{trail}.2"
     assert run(["trail", "report", str(trail), "-o", str(tmp_path / "run.html")]) == 1
     assert "run.trail.2: missing-file: " in capsys.readouterr().err
     assert run(["trail", "checkpoint", str(trail)]) == 1

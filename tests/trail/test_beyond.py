@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,12 @@ from foxloop_trio.errors import BadOptionsError
 from foxloop_trio.trail import (
     InvalidEntryError,
     MemoryTrail,
+    Repaired,
     StoreError,
     TrailKey,
     check_redacted,
     open_trail,
+    repair_trail,
     secret,
     verify_trail,
 )
@@ -147,6 +150,43 @@ async def test_following_waits_for_the_end_of_a_line_and_ends_when_the_file_is_c
         path.write_bytes(whole[:50])
         with pytest.raises(StoreError, match="shorter"):
             await anext(entries)
+
+
+@pytest.mark.parametrize("half", [1, 60, 200])
+async def test_half_a_write_that_is_undone_is_not_joined_to_the_next(half: int, path: Path, key: TrailKey, fill: Any) -> None:
+    """H19, T39, H3: a full disk or a cut line that is mended; who follows sees the entries and nothing else."""
+    async with open_trail(path, key=key) as trail, trail.follow() as entries:
+        await fill(trail, 2)
+        assert [(await anext(entries)).seq for _ in range(2)] == [0, 1]
+        whole = path.read_bytes()
+        for mended in (False, True):
+            with path.open("ab") as file:
+                file.write(whole[:half])
+            with trio.move_on_after(0.1) as limit:
+                await anext(entries)
+            assert limit.cancelled_caught
+            if mended:
+                assert isinstance(repair_trail(path, key=key), Repaired)
+                entry = await anext(entries)
+                assert (entry.seq, entry.kind) == (3, "trail.repaired")
+            else:
+                os.truncate(path, len(whole))
+                with trio.move_on_after(0.1) as limit:
+                    await anext(entries)
+                assert limit.cancelled_caught
+                async with open_trail(path, key=key) as other:
+                    (written,) = await fill(other, 1)
+                assert await anext(entries) == written
+
+
+async def test_entries_longer_than_what_is_read_at_a_time_are_followed(path: Path, key: TrailKey) -> None:
+    """H19: whatever is before and after them."""
+    async with open_trail(path, key=key, blobs_over=None) as trail, trail.follow() as entries:
+        sizes = [1, 1_000_000, 1, 300_000, 255_600, 255_700, 1]
+        for size in sizes:
+            await trail.append(actor="a", kind="k", data="x" * size)
+        with trio.fail_after(10):
+            assert [len((await anext(entries)).data) for _ in sizes] == sizes
 
 
 SECRETS = {

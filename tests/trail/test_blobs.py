@@ -19,6 +19,7 @@ from foxloop_trio.trail import (
     InvalidEntryError,
     MemoryTrail,
     StoreError,
+    StoreTrail,
     TrailKey,
     Verified,
     check_redacted,
@@ -227,6 +228,44 @@ async def test_an_object_that_only_looks_like_a_marker_of_ours_is_kept_apart(loo
     assert not check_redacted(entry.data["args"], None)
     assert verify_trail(path, key=key) == Verified(count=1, head=entry.hash)
     assert next(iter(read_trail(path, whole=True))).data == {"args": look_alike}
+
+
+async def test_every_trail_gives_data_back_as_it_was_given(path: Path, key: TrailKey) -> None:
+    """H12: look-alikes and long texts, from a file, from memory and over a store; hidden values stay hidden."""
+    data = {"a": {"$redacted": "x"}, "b": [{"$literal": {"$blob": 1}}], "text": "long " * 10, "pw": secret("x")}
+
+    async def given_back(trail: Any, entries: Any) -> None:
+        await trail.append(actor="a", kind="k", data=data)
+        (plain,), (whole,) = await entries(), await entries(whole=True)
+        assert plain.data["a"] == {"$literal": {"$redacted": "x"}}
+        assert whole.data.pop("pw") == plain.data["pw"]
+        assert whole.data == {name: value for name, value in data.items() if name != "pw"}
+        assert (whole.seq, whole.hash) == (plain.seq, plain.hash)
+
+    class Kept:
+        def __init__(self) -> None:
+            self.kept: list[Any] = []
+
+        async def last(self) -> Any:
+            return self.kept[-1] if self.kept else None
+
+        async def all(self) -> Any:
+            for entry in self.kept:
+                yield entry
+
+        async def append(self, entry: Any) -> None:
+            self.kept.append(entry)
+
+    memory = MemoryTrail(key=key, blobs_over=20)
+
+    async def of_memory(**options: Any) -> Any:
+        return memory.entries(**options)
+
+    await given_back(memory, of_memory)
+    async with open_trail(path, key=key, blobs_over=20) as trail:
+        await given_back(trail, trail.entries)
+    over = StoreTrail(Kept(), key=key)  # type: ignore[arg-type]
+    await given_back(over, over.entries)
 
 
 async def test_objects_that_pass_as_no_marker_stay_as_they_are(path: Path, key: TrailKey) -> None:

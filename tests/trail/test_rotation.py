@@ -34,6 +34,9 @@ from foxloop_trio.trail import (
     trail_files,
     verify_trail,
 )
+from foxloop_trio.trail._draft import Drafter
+from foxloop_trio.trail._file import Addition, EntryFile
+from foxloop_trio.trail._lock import lock_for
 from foxloop_trio.trail._system import FileSystem
 
 LINE = 340
@@ -489,3 +492,213 @@ async def test_a_limit_that_is_none_is_refused(value: Any, path: Path, key: Trai
     with pytest.raises(BadOptionsError, match="rotate_bytes"):
         async with open_trail(path, key=key, rotate_bytes=value):
             raise AssertionError
+
+
+class FailingOnce(FileSystem):
+    """The first sync fails, the first write comes to nothing, or so does cutting the file back after it; then all is well."""
+
+    def __init__(self, fault: str) -> None:
+        self.faults = {"write", "ftruncate"} if fault == "undo" else {fault}
+
+    def _pass(self, name: str) -> None:
+        if name in self.faults:
+            self.faults.discard(name)
+            raise OSError(errno.EIO, "Input/output error")
+
+    def write(self, fd: int, data: bytes) -> int:  # type: ignore[override]
+        self._pass("write")
+        return os.write(fd, data)
+
+    def ftruncate(self, fd: int, size: int) -> None:  # type: ignore[override]
+        self._pass("ftruncate")
+        os.ftruncate(fd, size)
+
+    def fsync(self, fd: int) -> None:  # type: ignore[override]
+        self._pass("fsync")
+        os.fsync(fd)
+
+
+@pytest.mark.parametrize("fault", ["fsync", "undo"])
+@pytest.mark.parametrize("large", [1, 300, 5000])
+def test_nothing_of_a_group_is_written_after_a_fault_that_breaks_the_store(
+    fault: str, large: int, path: Path, key: TrailKey
+) -> None:
+    """H5, H13, T39: neither behind what may be on disk, nor in a next file that would go on from another end."""
+    drafter = Drafter()
+    drafter.seal_markers_with(key)
+
+    def addition(chars: int) -> Addition:
+        return Addition(drafter.draft("a", "k", "x" * chars), 1000, {})
+
+    file = EntryFile(os.fspath(path), key, FileSystem(), 3 * LINE)
+    file.add([addition(1)])
+    file.close()
+    file = EntryFile(os.fspath(path), key, FailingOnce(fault), 3 * LINE)
+    group = [addition(1), *(addition(large) for _ in range(5))]
+    file.add(group)
+    assert all(each.error is not None and each.sealed is None for each in group)
+    with pytest.raises(StoreError, match="nothing more is written"):
+        file.prepare()
+    file.close()
+    assert names(path) == ["run.trail"]
+    found = verify_trail(path, key=key)
+    assert isinstance(found, Verified)
+    assert found.count == 1 if fault == "undo" else found.count > 1
+
+
+async def test_blobs_of_files_that_lie_elsewhere_are_checked_and_put_back(path: Path, tmp_path: Path, key: TrailKey) -> None:
+    """H13: in the folder that stayed with the newest files, or the one that went with the first; a changed one is found."""
+    async with open_trail(path, key=key, rotate_bytes=1, blobs_over=10) as trail:
+        for n in range(3):
+            await trail.append(actor="a", kind="k", data=f"{n}" * 100)
+    old = tmp_path / "old"
+    old.mkdir()
+    whole = [path.rename(old / path.name), *trail_files(path)]
+    folder = Path(f"{path}.blobs")
+    for _ in range(2):
+        found = verify_trail(whole, key=key)
+        assert isinstance(found, Verified)
+        assert found.missing == ()
+        assert [entry.data for entry in read_trail(whole, whole=True)] == [f"{n}" * 100 for n in range(3)]
+        folder = folder.rename(old / folder.name)
+    for blob in folder.iterdir():
+        blob.write_bytes(b"y" * 100)
+    fault = verify_trail(whole, key=key)
+    assert isinstance(fault, Fault)
+    assert (fault.reason, fault.index) == ("bad-blob", 0)
+
+
+@pytest.mark.parametrize("gone", [[], [0], [0, 1], [1], [0, 1, 2]])
+async def test_a_copy_is_not_gone_on_with_though_files_before_it_were_moved_away(
+    gone: list[int], path: Path, key: TrailKey, fill: Any
+) -> None:
+    """H13: what comes after a gap must be further on than what is before it, or as far as so many files are at least."""
+    await filled(path, key, fill)
+    files = trail_files(path)
+    shutil.copy(files[1], f"{path}.9")
+    for number in gone:
+        files[number].rename(f"{path}.away-{number}")
+    for _ in range(2):
+        async with open_trail(path, key=key) as trail:
+            with pytest.raises(StoreError, match=r"run\.trail\.9: does not go on"):
+                await fill(trail, 1)
+    Path(f"{path}.9").unlink()
+    await filled(path, key, fill, 1)
+
+
+@pytest.mark.parametrize("later", ["run.trail.1", "run.trail.2"])
+async def test_no_trail_is_begun_under_the_name_of_the_next_file_of_another(
+    later: str, path: Path, tmp_path: Path, key: TrailKey, fill: Any
+) -> None:
+    """H13: the other one could not go on any more; also when a writer was killed after it had made that file."""
+    await filled(path, key, fill, 3 if later.endswith("1") else 6)
+    other = tmp_path / later
+    for _ in range(2):
+        async with open_trail(other, key=key) as trail:
+            with pytest.raises(StoreError, match="the next file of the trail"):
+                await fill(trail, 1)
+        assert not other.exists() or other.stat().st_size == 0
+        other.touch()
+    await filled(path, key, fill, 1)
+    assert verify_trail(path, key=key)
+
+
+async def test_no_trail_is_begun_when_another_has_the_name_of_its_next_file(path: Path, key: TrailKey, fill: Any) -> None:
+    """H13: it would be taken for its own; nothing is made."""
+    async with open_trail(f"{path}.1", key=key) as trail:
+        await fill(trail, 1)
+    async with open_trail(path, key=key) as trail:
+        with pytest.raises(StoreError, match="choose another name"):
+            await fill(trail, 1)
+    assert not path.exists()
+    assert verify_trail(f"{path}.1", key=key)
+
+
+async def test_trails_with_years_in_their_names_are_begun_one_after_the_other(path: Path, key: TrailKey, fill: Any) -> None:
+    """H13: there is no trail whose files they would be."""
+    for year in (2024, 2025, 2026):
+        async with open_trail(f"{path}.{year}", key=key) as trail:
+            await fill(trail, 2)
+    async with open_trail(path, key=key) as trail:
+        await fill(trail, 1)
+    async with open_trail(f"{path}.2025", key=key) as trail:
+        await fill(trail, 1)
+    assert [verify_trail(name, key=key).count for name in (path, f"{path}.2024", f"{path}.2025")] == [1, 2, 3]  # type: ignore[union-attr]
+
+
+async def test_a_link_to_a_trail_leads_to_its_blobs_and_to_its_lock(path: Path, tmp_path: Path, key: TrailKey) -> None:
+    """H3, H13: blobs are read from beside the file itself, and a repair takes the lock that writers take, and mends that file."""
+    async with open_trail(path, key=key, rotate_bytes=1, blobs_over=10) as trail:
+        for n in range(2):
+            await trail.append(actor="a", kind="k", data=f"{n}" * 100)
+    link = tmp_path / "elsewhere" / "link"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    assert [read_blob(link, entry.data) for entry in read_trail(link)] == [b"0" * 100, b"1" * 100]
+    newest = trail_files(path)[-1]
+    newest.write_bytes(newest.read_bytes() + b"torn")
+    lock = lock_for(os.fspath(path), None)
+    assert lock.try_acquire()
+    with pytest.raises(StoreError, match="another writer"):
+        repair_trail(link, key=key, lock_timeout=0.05)
+    lock.close()
+    mended = repair_trail(link, key=key)
+    assert isinstance(mended, Repaired)
+    assert (mended.saved, mended.count) == (f"{newest}.torn-1", 3)
+    assert [file.name for file in link.parent.iterdir()] == ["link"]
+
+
+@pytest.mark.parametrize("ours", [1, 2000], ids=["into the file", "into the next one"])
+@pytest.mark.parametrize("theirs", [1, 2000], ids=["into the file", "into the next one"])
+def test_a_writer_that_lost_its_lock_reports_nothing_that_forks_the_trail(
+    ours: int, theirs: int, path: Path, key: TrailKey
+) -> None:
+    """T35, H13: another one writes between our look at the end and our write, into the same file or into one after it."""
+    drafter = Drafter()
+    drafter.seal_markers_with(key)
+
+    def addition(chars: int) -> Addition:
+        return Addition(drafter.draft("a", "k", "x" * chars), 1000, {})
+
+    def other_writes() -> None:
+        file = EntryFile(os.fspath(path), key, FileSystem(), 1000)
+        added = addition(theirs)
+        file.add([added])
+        file.close()
+        assert added.error is None
+
+    class Slow(FileSystem):
+        """Falls asleep right before it writes, or makes the next file."""
+
+        def __init__(self) -> None:
+            self.armed = False
+
+        def _sleep(self) -> None:
+            if self.armed:
+                self.armed = False
+                other_writes()
+
+        def open(self, path: str, flags: int, mode: int) -> int:  # type: ignore[override]
+            if flags & os.O_CREAT:
+                self._sleep()
+            return os.open(path, flags, mode)
+
+        def write(self, fd: int, data: bytes) -> int:  # type: ignore[override]
+            self._sleep()
+            return os.write(fd, data)
+
+    files = Slow()
+    file = EntryFile(os.fspath(path), key, files, 1000)
+    first, second = addition(1), addition(ours)
+    file.add([first])
+    assert first.error is None
+    files.armed = True
+    file.add([second])
+    assert not files.armed
+    file.close()
+    assert second.sealed is None
+    assert isinstance(second.error, StoreError)
+    if ours == 1:  # what was written twice is there for whoever looks
+        assert not verify_trail(path, key=key)
+    else:
+        assert verify_trail(path, key=key).count == 2  # type: ignore[union-attr]

@@ -31,6 +31,7 @@ from foxloop_trio.trail import (
     verify_entries,
     verify_trail,
 )
+from foxloop_trio.trail._checkpoint import make_checkpoint
 
 pytest.importorskip("cryptography")
 
@@ -263,6 +264,18 @@ async def test_a_signer_that_gives_no_signature_is_refused(answer: Any, key: Tra
         await MemoryTrail(key=key).checkpoint(Own(answer))
 
 
+OTHER = SigningKey(b"another signing key, of 32 bytes")
+
+
+@pytest.mark.parametrize("public", [PUBLIC, OTHER.public_key, b"x" * 32, bytes(32)])
+async def test_a_signer_whose_signature_does_not_fit_its_public_key_is_refused(public: bytes, key: TrailKey) -> None:
+    """H8: what it signs could never be checked, and that would be noticed when it is needed."""
+    signer = Own(bytes(64) if public is PUBLIC else None)
+    signer.public_key = public
+    with pytest.raises(TrailKeyError, match="no signature with its public_key"):
+        await MemoryTrail(key=key).checkpoint(signer)
+
+
 @pytest.mark.parametrize("signer", [object(), "key", b"x" * 32, PUBLIC])
 async def test_what_is_no_signer_is_refused(signer: Any, key: TrailKey) -> None:
     """H8."""
@@ -373,6 +386,9 @@ def test_a_public_key_is_read_as_hex_or_pem(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(TrailKeyError):
             load_public_key(path)
+    path.write_bytes(pem(key))
+    with pytest.raises(TrailKeyError, match="a private key; give its public half"):
+        load_public_key(path)
     with pytest.raises(TrailKeyError, match="cannot be read"):
         load_public_key(tmp_path / "none")
     with pytest.raises(TrailKeyError, match="cannot be read"):
@@ -394,6 +410,9 @@ def test_without_the_package_the_error_names_the_extra(monkeypatch: pytest.Monke
         with pytest.raises(TrailKeyError, match=r"pip install 'foxloop-trio\[sign\]'"):
             call()
     assert list(tmp_path.iterdir()) == []
+    signer = Own(b"x" * 64)  # it may have its arithmetic from elsewhere
+    mark = make_checkpoint(TrailKey(b"k" * 32), None, 0, signer)
+    assert mark["sig"] == "78" * 64
 
 
 def test_the_package_is_not_imported_before_it_is_needed() -> None:

@@ -7,10 +7,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
 import trio
 
-from foxloop_trio import Loop, Tool, ToolOutput, create_gate, scripted_planner
-from foxloop_trio.trail import TrailKey, open_trail, read_trail, verify_trail
+from foxloop_trio import CheckResult, Loop, Replayed, Tool, ToolOutput, create_gate, scripted_planner
+from foxloop_trio.trail import MemoryTrail, TrailKey, open_trail, read_trail, verify_trail
 from foxloop_trio.trail._file import FileSystem
 
 REPLIES = [
@@ -64,3 +65,43 @@ async def test_a_run_whose_record_cannot_be_written_stops_and_undoes_nothing(pat
     assert (outcome.status, outcome.reason) == ("blocked", "trail-failed")
     assert saved == ["one"]
     assert verify_trail(path, key=key).ok
+
+
+@pytest.mark.parametrize("given", [{"$redacted": "x"}, {"$literal": {"$blob": 1}}, {"$blob": "0" * 64, "bytes": 1, "type": "a/b"}])
+async def test_a_run_whose_planner_says_what_looks_like_a_marker_of_ours_replays_and_goes_on(
+    given: Any, path: Path, key: TrailKey
+) -> None:
+    """H12: from the entries of a file and of a trail in memory, whose data comes back as it was given."""
+    saved: list[Any] = []
+
+    async def save(args: dict[str, Any], ctx: Any) -> ToolOutput:
+        await trio.lowlevel.checkpoint()
+        saved.append(args["what"])
+        return ToolOutput(ok=True, summary="Saved.", data=args["what"])
+
+    parameters = {"type": "object", "properties": {"what": {"type": "object", "additionalProperties": True}}, "required": ["what"]}
+    tool = Tool(name="save", description="Saves.", parameters=parameters, scope="fill", domain="notes.local", run=save)
+
+    async def loop_over(trail: Any, *replies: Any) -> Loop:
+        gate, host = create_gate(tools=[tool])
+        await host.add_grant(scope="fill", domains=["notes.local"], tools=["save"], approval="never")
+        done = CheckResult(ok=True)
+        return Loop(planner=scripted_planner(list(replies)), gate=gate, tools=[tool], trail=trail, check=lambda claim: done)
+
+    script = [{"calls": [{"name": "save", "args": {"what": given}}]}, REPLIES[-1]]
+    memory = MemoryTrail(key=key)
+    assert (await (await loop_over(memory, *script)).complete("Save")).status == "done"
+    async with open_trail(path, key=key, rotate_bytes=2000) as trail:
+        await (await loop_over(trail, *script)).complete("Save")
+        from_file = await trail.entries(whole=True)
+    assert saved == [given, given]
+    for entries in (memory.entries(whole=True), from_file, list(read_trail(path, whole=True))):
+        found = await (await loop_over(None)).replay(entries)
+        assert isinstance(found, Replayed), found
+        assert found.finished
+        planned = next(place for place, entry in enumerate(entries) if entry.kind == "loop.plan")
+        saved.clear()
+        async with (await loop_over(None, REPLIES[-1])).resume(entries[: planned + 1]) as run:
+            async for _ in run:
+                pass
+        assert saved == [given]
