@@ -17,7 +17,7 @@ from ..ports import Ids
 from ._errors import TrailKeyError, words_of
 from ._key import TrailKey
 
-__all__ = ["KEY_VARIABLE", "default_key_path", "load_key", "load_or_create_key", "make_once", "read_small"]
+__all__ = ["KEY_VARIABLE", "default_key_path", "load_key", "load_or_create_key", "make_once", "new_bytes", "read_small"]
 
 KEY_VARIABLE: Final = "FOXTRAIL_KEY"
 """The environment variable with a key as hex, when no file is named."""
@@ -63,8 +63,7 @@ def load_or_create_key(path: str | os.PathLike[str], *, allow_shared: bool = Fal
     """
     name = os.fsdecode(path)
     if not os.path.lexists(name):
-        raw = secrets.token_bytes(_NEW_KEY_BYTES) if ids is None else ids(_NEW_KEY_BYTES, "trail-key")
-        make_once(name, raw.hex().encode() + b"\n")
+        make_once(name, new_bytes(_NEW_KEY_BYTES, "trail-key", ids).hex().encode() + b"\n")
     return _read(name, allow_shared=allow_shared)
 
 
@@ -78,6 +77,19 @@ def load_default_key(ids: Ids | None = None) -> TrailKey:
             f"{path}: the directory cannot be made ({words_of(fault)}); give a key, or set XDG_STATE_HOME"
         ) from fault
     return load_or_create_key(path, ids=ids)
+
+
+def new_bytes(nbytes: int, purpose: str, ids: Ids | None) -> bytes:
+    """What a new key is made of. Raises TrailKeyError when `ids` gives anything else: what is in the file then stays there."""
+    if ids is None:
+        return secrets.token_bytes(nbytes)
+    try:
+        raw: object = ids(nbytes, purpose)
+    except Exception as fault:
+        raise TrailKeyError(f"ids({nbytes}, {purpose!r}) raised {type(fault).__name__}, so there is no key") from fault
+    if type(raw) is not bytes or len(raw) != nbytes:
+        raise TrailKeyError(f"ids({nbytes}, {purpose!r}) must return {nbytes} bytes; no key was made")
+    return raw
 
 
 def make_once(path: str, content: bytes) -> None:

@@ -52,7 +52,8 @@ class NewestFile:
             if self.fd is None:
                 numbers = numbers_of(self.path)
                 if not any(numbers):
-                    self._must_be_a_name_for_a_first_file(made=bool(numbers))
+                    with suppress(OSError, ValueError):  # opening it says what is wrong
+                        self._must_be_a_name_for_a_first_file(made=bool(numbers))
                 self._open(max(numbers, default=0))
             while self.is_followed():
                 self._open(self._number + 1)
@@ -121,7 +122,7 @@ class NewestFile:
     def _must_be_a_name_for_a_first_file(self, *, made: bool) -> None:
         """Nobody begins a trail under a name by which it would be taken for the next file of another, or another for its own.
 
-        Raises StoreError, before the file is made; OSError.
+        Raises StoreError, before the file is made; OSError, ValueError.
         """
         before = file_before(self.path)
         if before is not None and (not made or self._files.lstat(self.path).st_size == 0) and begins_as_trail(before):

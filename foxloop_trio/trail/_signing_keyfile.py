@@ -7,12 +7,11 @@ a disk access.
 from __future__ import annotations
 
 import os
-import secrets
 from typing import Any
 
 from ..ports import Ids
 from ._errors import TrailKeyError
-from ._keyfile import make_once, read_small
+from ._keyfile import make_once, new_bytes, read_small
 from ._signing import KEY_BYTES, SigningKey, ed25519_of, public_key_of
 
 __all__ = ["load_or_create_signing_key", "load_public_key", "load_signing_key"]
@@ -50,8 +49,7 @@ def load_or_create_signing_key(path: str | os.PathLike[str], *, allow_shared: bo
     """
     name = os.fsdecode(path)
     if not os.path.lexists(name):
-        raw = secrets.token_bytes(KEY_BYTES) if ids is None else ids(KEY_BYTES, "signing-key")
-        make_once(name, _private_pem(raw))
+        make_once(name, _private_pem(new_bytes(KEY_BYTES, "signing-key", ids)))
     return load_signing_key(name, allow_shared=allow_shared)
 
 

@@ -17,6 +17,7 @@ from foxloop_trio.trail import (
     TrailKeyError,
     load_key,
     load_or_create_key,
+    load_or_create_signing_key,
     open_trail,
     read_trail,
     secret,
@@ -55,6 +56,20 @@ async def test_a_source_of_salts_that_gives_no_salt_is_a_store_error(key: TrailK
         await trail.append(actor="a", kind="k", data=secret("pw"))
     assert len(trail) == 0
     await trail.append(actor="a", kind="k", data="no salt is needed")
+
+
+@pytest.mark.parametrize("load", [load_or_create_key, load_or_create_signing_key])
+@pytest.mark.parametrize(
+    "ids",
+    [lambda n, p: "x" * n, lambda n, p: b"", lambda n, p: b"x" * (n + 1), lambda n, p: bytearray(n), lambda n, p: None, raising],
+)
+def test_a_source_of_keys_that_gives_no_key_leaves_no_key_file(load: Any, ids: Any, tmp_path: Path) -> None:
+    """T11: one that is there is never made anew, so a bad one would be the key from then on."""
+    pytest.importorskip("cryptography")
+    with pytest.raises(TrailKeyError, match=r"ids\(32, "):
+        load(tmp_path / "key", ids=ids)
+    assert list(tmp_path.iterdir()) == []
+    assert load(tmp_path / "key")
 
 
 @pytest.mark.parametrize("option", ["now", "ids"])
