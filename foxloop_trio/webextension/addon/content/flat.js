@@ -3,10 +3,10 @@
 // `survey()` -> `{ hosts, all(selector) }`: `hosts`, a Map of each shadow host to its root, open or closed, at any depth;
 // `all(selector)`: an array of matching elements in flat-tree order: slotted elements stand where their slot is, and what has no
 // slot is not there. It is the truth of this turn only.
-// Depends on: tree.
+// Depends on: dom, tree.
 "use strict";
 
-foxloop.define("flat", ({ tree }) => {
+foxloop.define("flat", ({ dom, tree }) => {
   // attachShadow() takes these by name, and every custom element. The second selector finds the latter: what has no name that we
   // know. It begins with the most common names, since the engine compares one after the other.
   const PLAIN_HOSTS = "div, span, p, section, article, aside, blockquote, body, footer, h1, h2, h3, h4, h5, h6, header, main, nav";
@@ -30,11 +30,10 @@ foxloop.define("flat", ({ tree }) => {
     function collect(scope) {
       const found = [];
       for (const selector of [PLAIN_HOSTS, CUSTOM_HOSTS]) {
-        const list = scope.querySelectorAll(selector);
-        const count = Math.min(list.length, MOST_ASKED);
-        for (let at = 0; at < count; at += 1) {
+        const list = dom.elements(scope.querySelectorAll(selector), MOST_ASKED);
+        for (let at = 0; at < list.length; at += 1) {
           const el = list[at];
-          const root = el.openOrClosedShadowRoot ?? null;
+          const root = dom.shadow(el);
           if (root !== null) {
             hosts.set(el, root);
             found.push(el);
@@ -48,7 +47,7 @@ foxloop.define("flat", ({ tree }) => {
 
     function all(selector) {
       if (hosts.size === 0) {
-        return Array.from(document.querySelectorAll(selector));
+        return dom.elements(document.querySelectorAll(selector));
       }
       const out = [];
       emitScope(document, selector, out);
@@ -57,8 +56,8 @@ foxloop.define("flat", ({ tree }) => {
 
     // What matches in one scope, its hosts and its slots among it, in the order of that scope.
     function entriesOf(scope, selector) {
-      const matching = Array.from(scope.querySelectorAll(selector), (el) => ({ el, matches: true }));
-      const slots = scope === document ? [] : Array.from(scope.querySelectorAll("slot"));
+      const matching = dom.elements(scope.querySelectorAll(selector)).map((el) => ({ el, matches: true }));
+      const slots = scope === document ? [] : dom.elements(scope.querySelectorAll("slot"));
       const others = [...rootsHosts.get(scope), ...slots].map((el) => ({ el, matches: false }));
       others.sort((a, b) => (a.el.compareDocumentPosition(b.el) & FOLLOWS ? -1 : 1));
       const entries = [];

@@ -4,12 +4,12 @@
 // It is handed around as "the turn".
 // Result: `{ all(selector), hosts, seen(el), rendered(el), textSeen(el), styleOf(el), boxOf(el), view, memo(name) }`. `seen`: a
 // person can see that control; `likely`, a cheap upper bound of it. `rendered`: it takes part in the page's text at all.
-// `textSeen`: text directly in it can be seen. `boxOf`: its rectangle in the viewport. `parentOf`: as tree.parent. `view`: size
-// and place of the viewport. `memo(name)`: a Map for whoever else remembers things for this turn.
-// Depends on: flat, limits, sheets, tree.
+// `textSeen`: text directly in it can be seen. `boxOf`: its rectangle in the viewport. `parentOf`: as tree.parent. `body`: that of
+// the document. `view`: size and place of the viewport. `memo(name)`: a Map for whoever else remembers things for this turn.
+// Depends on: dom, flat, limits, sheets, tree.
 "use strict";
 
-foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
+foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
   const HIDDEN_BY_MARKUP = '[aria-hidden="true"], [inert]';
   const SEEN = { opacityProperty: true, visibilityProperty: true };
   const RENDERED = { visibilityProperty: true };
@@ -88,8 +88,12 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     const survey = () => (surveyed ??= flat.survey());
     const { body, documentElement } = document;
     // Where there are no trees in trees, the parent needs one question instead of four.
-    const closest = (el, selector) => (survey().hosts.size === 0 ? el.closest(selector) : tree.closest(el, selector));
-    const parentOf = (el) => (survey().hosts.size === 0 ? el.parentElement : tree.parent(el));
+    let nested = null;
+    const isNested = () => (nested ??= survey().hosts.size > 0);
+    const closest = (el, selector) => (isNested() ? tree.closest(el, selector) : dom.closest(el, selector));
+    const parentOf = (el) => (isNested() ? tree.parent(el) : dom.parent(el));
+    let rare = null;
+    const rarities = () => (rare ??= sheets.study(turn).uses);
 
     function memo(name) {
       if (!memos.has(name)) {
@@ -111,7 +115,7 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     function readStyle(el) {
       const live = computedStyle(el);
       const { position, overflow, display } = live;
-      const { uses } = sheets.study(turn);
+      const uses = rarities();
       const clipPath = uses.has("clip") ? live.clipPath : "none";
       const clip = uses.has("clip") && outOfFlow(position) ? live.clip : "auto";
       const filter = uses.has("filter") ? live.filter : "none";
@@ -121,16 +125,16 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     const styleOf = (el) => remembered(styles, el, readStyle);
 
     function readBox(el) {
-      const { left, top, width, height } = el.getBoundingClientRect();
+      const { left, top, width, height } = dom.rect(el);
       return { left, top, width, height, right: left + width, bottom: top + height };
     }
 
     const boxOf = (el) => remembered(boxes, el, readBox);
 
     // Most pages hide nothing by markup; then nobody has to look up the tree for it.
-    const hidesByMarkup = () => (hiding ??= survey().hosts.size > 0 || document.querySelector(HIDDEN_BY_MARKUP) !== null);
+    const hidesByMarkup = () => (hiding ??= isNested() || document.querySelector(HIDDEN_BY_MARKUP) !== null);
     const hiddenByMarkup = (el) => hidesByMarkup() && closest(el, HIDDEN_BY_MARKUP) !== null;
-    const marksHidden = (el) => hidesByMarkup() && el.matches(HIDDEN_BY_MARKUP);
+    const marksHidden = (el) => hidesByMarkup() && dom.matches(el, HIDDEN_BY_MARKUP);
 
     // Whether the element, or what holds it up to the first scroll container, is clipped to nothing.
     const clippedAway = (el) => remembered(clipped, el, clippedHere);
@@ -178,7 +182,7 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     }
 
     function look(el) {
-      if (!el.checkVisibility(SEEN)) {
+      if (!dom.visible(el, SEEN)) {
         return false;
       }
       const box = boxOf(el);
@@ -197,7 +201,7 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
       remembered(
         renderedBefore,
         el,
-        () => el.checkVisibility(RENDERED) || (boxless(el) && (parentOf(el) === null || rendered(parentOf(el)))),
+        () => dom.visible(el, RENDERED) || (boxless(el) && (parentOf(el) === null || rendered(parentOf(el)))),
       );
 
     const textSeen = (el) =>
@@ -241,7 +245,7 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     // Text that has been given no ink: skipped, transparent, of the colour of its ground, or moved out of its box.
     function inkless(el) {
       const { live } = styleOf(el);
-      const { uses } = sheets.study(turn);
+      const uses = rarities();
       if (uses.has("skip") && live.contentVisibility === "hidden") {
         return true;
       }
@@ -288,7 +292,7 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     }
 
     // Cheap, and true of a little more than `seen`.
-    const likely = (el) => el.checkVisibility(SEEN);
+    const likely = (el) => dom.visible(el, SEEN);
 
     const turn = {
       likely,
@@ -301,6 +305,7 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
       textSeen,
       hiddenByMarkup,
       marksHidden,
+      body,
       parentOf,
       closest,
       styleOf,
