@@ -8,7 +8,7 @@
 
 foxloop.define("captcha", ({ dom }) => {
   const WIDGETS = [
-    ...["recaptcha", "hcaptcha", "challenges.cloudflare.com"].map((host) => `iframe[src*="${host}" i]`),
+    'iframe:is([src*="recaptcha" i], [src*="hcaptcha" i], [src*="challenges.cloudflare.com" i])',
     ".g-recaptcha",
     ".h-captcha",
     ".cf-turnstile",

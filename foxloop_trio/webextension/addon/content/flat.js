@@ -11,13 +11,13 @@ foxloop.define("flat", ({ dom, tree }) => {
   // know. It begins with the most common names, since the engine compares one after the other.
   const PLAIN_HOSTS = "div, span, p, section, article, aside, blockquote, body, footer, h1, h2, h3, h4, h5, h6, header, main, nav";
   const KNOWN = [
-    "div, span, a, li, p, td, tr, ul, img, svg, svg *, b, i, button, input, br, option, strong, em, label, h1, h2, h3, h4",
+    "div, span, a, li, p, td, tr, ul, img, svg, path, b, i, button, input, br, option, strong, em, label, h1, h2, h3, h4",
     "h5, h6, section, article, header, footer, nav, main, aside, body, table, tbody, th, thead, tfoot, form, select",
     "textarea, script, style, link, meta, html, head, title, ol, dl, dt, dd, small, time, figure, figcaption, picture",
     "source, iframe, video, audio, canvas, hr, pre, code, blockquote, abbr, address, area, base, bdi, bdo, caption, cite",
     "col, colgroup, data, datalist, del, details, dfn, dialog, embed, fieldset, font, hgroup, ins, kbd, legend, map, mark",
     "menu, meter, noscript, object, optgroup, output, param, progress, q, rp, rt, ruby, s, samp, search, slot, sub",
-    "summary, sup, template, track, u, var, wbr, math, math *",
+    "summary, sup, template, track, u, var, wbr, math, math *, svg *",
   ].join(", ");
   const CUSTOM_HOSTS = `:not(${KNOWN})`;
   const MOST_ASKED = 100_000; // elements of each kind; the hosts of larger pages are found among the first of them

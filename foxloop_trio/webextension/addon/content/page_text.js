@@ -258,7 +258,7 @@ foxloop.define("pageText", ({ dom, limits, names, tree, values, words }) => {
 
   function headings(turn) {
     const found = [];
-    for (const el of turn.all("h1, h2, [role=heading][aria-level='1'], [role=heading][aria-level='2']")) {
+    for (const el of turn.all("h1, h2, [role=heading]:is([aria-level='1'], [aria-level='2'])")) {
       if (found.length < limits.headings && turn.seen(el)) {
         const heading = words.cut(brief(el, turn, limits.heading), limits.heading);
         if (heading !== "") {

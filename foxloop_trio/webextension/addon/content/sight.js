@@ -72,6 +72,25 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
   // Bound once: to look a global of the page up costs as much as the call.
   const computedStyle = window.getComputedStyle.bind(window);
 
+  // Each property costs. What is asked for seldom is read when it is, the rarer ones only where the page uses them at all.
+  class Style {
+    constructor(live, uses) {
+      this.live = live;
+      this.overflow = live.overflow;
+      this.clipPath = uses.has("clip") ? live.clipPath : "none";
+      this.clip = uses.has("clip") && outOfFlow(live.position) ? live.clip : "auto";
+      this.filter = uses.has("filter") ? live.filter : "none";
+    }
+
+    get position() {
+      return this.live.position;
+    }
+
+    get display() {
+      return this.live.display;
+    }
+  }
+
   function createSight() {
     const styles = new Map();
     const boxes = new Map();
@@ -111,17 +130,7 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       return answer;
     }
 
-    // Each property costs; the rarer ones are asked for only where the page uses them at all.
-    function readStyle(el) {
-      const live = computedStyle(el);
-      const { position, overflow, display } = live;
-      const uses = rarities();
-      const clipPath = uses.has("clip") ? live.clipPath : "none";
-      const clip = uses.has("clip") && outOfFlow(position) ? live.clip : "auto";
-      const filter = uses.has("filter") ? live.filter : "none";
-      return { position, overflow, clipPath, filter, display, clip, live };
-    }
-
+    const readStyle = (el) => new Style(computedStyle(el), rarities());
     const styleOf = (el) => remembered(styles, el, readStyle);
 
     function readBox(el) {
@@ -197,35 +206,29 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     // An element with display: contents has no box of its own, but its text is shown.
     const boxless = (el) => styleOf(el).display === "contents";
 
-    const rendered = (el) =>
-      remembered(
-        renderedBefore,
-        el,
-        () => dom.visible(el, RENDERED) || (boxless(el) && (parentOf(el) === null || rendered(parentOf(el)))),
-      );
+    const isRendered = (el) => dom.visible(el, RENDERED) || (boxless(el) && (parentOf(el) === null || rendered(parentOf(el))));
+    const rendered = (el) => remembered(renderedBefore, el, isRendered);
 
-    const textSeen = (el) =>
-      remembered(textSeenBefore, el, () =>
-        boxless(el) ? parentOf(el) !== null && textSeen(parentOf(el)) : seen(el) && !inkless(el),
-      );
+    const isTextSeen = (el) => (boxless(el) ? parentOf(el) !== null && textSeen(parentOf(el)) : seen(el) && !inkless(el));
+    const textSeen = (el) => remembered(textSeenBefore, el, isTextSeen);
 
     // The nearest ground that is painted in one colour; "unknown" where a transparency makes that no colour.
-    function groundOf(el) {
-      return remembered(grounds, el, () => {
-        const style = styleOf(el);
-        const colour = channels(style.live.backgroundColor);
-        if (colour === null || (colour[3] !== 0 && colour[3] !== 1)) {
-          return "unknown";
-        }
-        if (colour[3] === 1) {
-          return colour;
-        }
-        if (outOfFlow(style.position)) {
-          return "unknown"; // it lies over whatever is there
-        }
-        const parent = parentOf(el);
-        return parent === null ? WHITE : groundOf(parent);
-      });
+    const groundOf = (el) => remembered(grounds, el, groundHere);
+
+    function groundHere(el) {
+      const style = styleOf(el);
+      const colour = channels(style.live.backgroundColor);
+      if (colour === null || (colour[3] !== 0 && colour[3] !== 1)) {
+        return "unknown";
+      }
+      if (colour[3] === 1) {
+        return colour;
+      }
+      if (outOfFlow(style.position)) {
+        return "unknown"; // it lies over whatever is there
+      }
+      const parent = parentOf(el);
+      return parent === null ? WHITE : groundOf(parent);
     }
 
     // A picture or a gradient between the element and the end of the document.
