@@ -66,7 +66,7 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
     walk.visited.add(el);
     // 2C: a control in another one's name stands for its value.
     const { direct } = walk;
-    const embedded = walk.inner && el !== walk.root ? () => valueInName(el, walk) : () => null;
+    const embedded = () => (walk.inner && el !== walk.root ? valueInName(el, walk) : null);
     const value = direct ? null : embedded();
     if (value !== null) {
       return value;
@@ -179,19 +179,17 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
 
   // 2F to 2I. What has neither letter nor digit ("x" as a sign) waits until nothing better is found.
   function fromContentOrTooltip(el, walk) {
-    let symbols = "";
-    for (const source of [
-      () => (walk.inner || namedByContent(el) ? fromContent(el, walk) : ""),
-      () => attribute(el, "title"),
-      () => attribute(el, "placeholder") || attribute(el, "aria-placeholder"),
-    ]) {
-      const text = source();
-      if (walk.inner ? text !== "" : words.hasWord(text)) {
-        return text;
-      }
-      symbols ||= words.clean(text);
+    const enough = (text) => (walk.inner ? text !== "" : words.hasWord(text));
+    const content = walk.inner || namedByContent(el) ? fromContent(el, walk) : "";
+    if (enough(content)) {
+      return content;
     }
-    return symbols;
+    const title = attribute(el, "title");
+    if (enough(title)) {
+      return title;
+    }
+    const hint = attribute(el, "placeholder") || attribute(el, "aria-placeholder");
+    return enough(hint) ? hint : words.clean(content) || title || hint;
   }
 
   function namedByContent(el) {
@@ -249,11 +247,12 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
   // Text of the style sheet counts as content. The sheets tell which elements have some, so that not all have to be asked.
   function generated(el, where, { turn }) {
     const memo = turn.memo("generated");
-    if (!memo.has("all")) {
+    let all = memo.get("all");
+    if (all === undefined) {
       const { generated: selectors, blind } = sheets.study(turn);
-      memo.set("all", blind ? null : new Set(selectors.length === 0 ? [] : turn.all(sheets.within(selectors))));
+      all = blind ? null : new Set(selectors.length === 0 ? [] : turn.all(sheets.within(selectors)));
+      memo.set("all", all);
     }
-    const all = memo.get("all");
     if (all !== null && !all.has(el)) {
       return "";
     }

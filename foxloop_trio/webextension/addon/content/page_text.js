@@ -137,10 +137,12 @@ foxloop.define("pageText", ({ dom, limits, names, tree, values, words }) => {
   // Whether the page has rows and cells that are none by their display; most have not.
   function hasGrid(turn) {
     const memo = turn.memo("grid");
-    if (!memo.has("any")) {
-      memo.set("any", turn.hosts.size > 0 || document.querySelector("[role=row]") !== null);
+    let any = memo.get("any");
+    if (any === undefined) {
+      any = turn.hosts.size > 0 || document.querySelector("[role=row]") !== null;
+      memo.set("any", any);
     }
-    return memo.get("any");
+    return any;
   }
 
   function enter(el, tag, turn, writer, depth) {

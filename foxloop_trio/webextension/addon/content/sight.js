@@ -115,10 +115,12 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     const rarities = () => (rare ??= sheets.study(turn).uses);
 
     function memo(name) {
-      if (!memos.has(name)) {
-        memos.set(name, new Map());
+      let found = memos.get(name);
+      if (found === undefined) {
+        found = new Map();
+        memos.set(name, found);
       }
-      return memos.get(name);
+      return found;
     }
 
     function remembered(map, el, find) {

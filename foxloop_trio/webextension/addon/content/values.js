@@ -119,8 +119,10 @@ foxloop.define("values", ({ dom, roles, tree, words }) => {
   }
 
   const isDisabled = (el) => dom.matches(el, ":disabled") || tree.closest(el, '[aria-disabled="true"]') !== null;
-  const isReadOnly = (el) => el.readOnly === true || dom.attribute(el, "aria-readonly") === "true";
-  const isRequired = (el) => el.required === true || dom.attribute(el, "aria-required") === "true";
+  // To ask an element for a property that it has not is dear.
+  const hasState = (el) => HOLDS_VALUE.has(el.localName);
+  const isReadOnly = (el) => (hasState(el) && el.readOnly === true) || dom.attribute(el, "aria-readonly") === "true";
+  const isRequired = (el) => (hasState(el) && el.required === true) || dom.attribute(el, "aria-required") === "true";
 
   function isSubmit(el) {
     return (
