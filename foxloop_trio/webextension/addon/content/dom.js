@@ -4,7 +4,8 @@
 // as the call itself: the method is looked up along all prototypes, each behind a wrapper of its own. The methods are taken once,
 // from prototypes that the page cannot reach. `attribute`, `hasAttribute`, `matches`, `closest`, `query`, `queryAll`, `visible`,
 // `rect`, `tag` and `shadow` ask an element; `queryAll` answers with an array. `kind`, `parent` (an element), `first`, `next`,
-// `root` and `data` ask any node, of a text the last. `elements(list, most)`: a NodeList as an array. `children(el)`: its nodes.
+// `root` and `data` ask any node, of a text the last. `elements(list)`: a NodeList as an array; `hosts(list, most)`: the shadow
+// hosts among its first. `children(el)`: the nodes in it.
 // Depends on: nothing.
 "use strict";
 
@@ -23,11 +24,24 @@ foxloop.define("dom", () => {
   const shadowRoot = getter(Element.prototype, "openOrClosedShadowRoot");
   const characters = getter(CharacterData.prototype, "data");
 
-  function elements(list, most = Infinity) {
+  function elements(list) {
+    const out = [];
+    const { length } = list;
+    for (let at = 0; at < length; at += 1) {
+      out.push(item.call(list, at));
+    }
+    return out;
+  }
+
+  // Those of them that have a shadow root; there may be tens of thousands to ask.
+  function hosts(list, most) {
     const out = [];
     const length = Math.min(list.length, most);
     for (let at = 0; at < length; at += 1) {
-      out.push(item.call(list, at));
+      const el = item.call(list, at);
+      if (shadowRoot.call(el) !== null) {
+        out.push(el);
+      }
     }
     return out;
   }
@@ -58,6 +72,7 @@ foxloop.define("dom", () => {
     root: (node) => getRootNode.call(node),
     data: (text) => characters.call(text),
     elements,
+    hosts,
     children,
   };
 });

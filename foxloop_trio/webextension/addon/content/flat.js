@@ -30,14 +30,9 @@ foxloop.define("flat", ({ dom, tree }) => {
     function collect(scope) {
       const found = [];
       for (const selector of [PLAIN_HOSTS, CUSTOM_HOSTS]) {
-        const list = dom.elements(scope.querySelectorAll(selector), MOST_ASKED);
-        for (let at = 0; at < list.length; at += 1) {
-          const el = list[at];
-          const root = dom.shadow(el);
-          if (root !== null) {
-            hosts.set(el, root);
-            found.push(el);
-          }
+        for (const el of dom.hosts(scope.querySelectorAll(selector), MOST_ASKED)) {
+          hosts.set(el, dom.shadow(el));
+          found.push(el);
         }
       }
       rootsHosts.set(scope, found);

@@ -217,10 +217,22 @@ foxloop.define("pageText", ({ dom, limits, names, tree, values, words }) => {
     return { text: told, total: Math.min(offset, text.length) + told.length + left, left };
   }
 
-  // The engine lays out what it counts as rendered; of a huge page the mere length must do.
+  const estimates = new WeakMap(); // element -> what was found of it last, and of what size it was then
+
+  // The engine lays out what it counts as rendered; of a huge page the mere length must do. It is not asked again about a text that
+  // is as long, and a page that is as high, as before.
   function estimate(root) {
     const { length } = root.textContent;
-    return length > MOST_LAID_OUT ? length : (root.innerText ?? "").length;
+    if (length > MOST_LAID_OUT) {
+      return length;
+    }
+    const height = document.documentElement.scrollHeight;
+    let known = estimates.get(root);
+    if (known?.length !== length || known.height !== height) {
+      known = { length, height, shown: (root.innerText ?? "").length };
+      estimates.set(root, known);
+    }
+    return known.shown;
   }
 
   // The lines with the best scores, from the top; told in their order.
