@@ -3,12 +3,12 @@
 // `look(turn, page)`, page being `{ title, text, controls }` -> `{ captcha, captcha_passive }`. `captcha`: a challenge that can be
 // seen and is not solved yet, or words of a challenge on a page with little else. `captcha_passive`: an invisible badge, a solved
 // challenge or one out of sight: it stands in nobody's way. An article about captchas is neither.
-// Depends on: nothing.
+// Depends on: dom.
 "use strict";
 
-foxloop.define("captcha", () => {
+foxloop.define("captcha", ({ dom }) => {
   const WIDGETS = [
-    ...["recaptcha", "hcaptcha", "challenges.cloudflare.com"].map((host) => `iframe[src*="${host}" i]`),
+    'iframe:is([src*="recaptcha" i], [src*="hcaptcha" i], [src*="challenges.cloudflare.com" i])',
     ".g-recaptcha",
     ".h-captcha",
     ".cf-turnstile",
@@ -23,7 +23,7 @@ foxloop.define("captcha", () => {
 
   function isChallenge(el, turn) {
     const box = turn.boxOf(el);
-    return box.width >= SMALLEST_PX && box.height >= SMALLEST_PX && turn.seen(el) && el.closest(BADGES) === null;
+    return box.width >= SMALLEST_PX && box.height >= SMALLEST_PX && turn.seen(el) && dom.closest(el, BADGES) === null;
   }
 
   function look(turn, { title, text, controls }) {

@@ -5,17 +5,17 @@
 // sensitive, value, state, chosen, disabled }`. `via` is the label through which a control is used that cannot be seen itself (a
 // styled checkbox), else null. `usable(el, turn)`: a person can see it or its label. `isMasked(el, turn)`: its
 // value must not be seen.
-// Depends on: extras, hover, neighbours, places, values.
+// Depends on: extras, hover, labels, neighbours, places, values.
 "use strict";
 
-foxloop.define("controls", ({ extras, hover, neighbours, places, values }) => {
+foxloop.define("controls", ({ extras, hover, labels, neighbours, places, values }) => {
   // The native checkbox is transparent, clipped or not rendered, and its label is drawn as the box. A file field's label is its
   // button.
   function labelFor(el, turn) {
     if (!(values.isToggle(el) || (el.localName === "input" && el.type === "file")) || turn.hiddenByMarkup(el)) {
       return null;
     }
-    return Array.from(el.labels ?? []).find((label) => turn.seen(label)) ?? null;
+    return labels.labelsOf(el, turn).find((label) => turn.seen(label)) ?? null;
   }
 
   // Under the mouse only: told, and not to be used until the mouse is there. Acting never asks for these, so they are hidden to it.

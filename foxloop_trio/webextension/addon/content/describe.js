@@ -2,17 +2,17 @@
 //
 // `describe(all, turn, score)` -> a list of plain objects, one for each of the facts. Fields that do not apply are left out:
 // JSON.stringify drops what is undefined. `score`, or null, says which options of a long list matter.
-// Depends on: guard, hover, limits, looks, names, numbers, pageText, places, popups, roles, values, words.
+// Depends on: dom, guard, hover, limits, looks, names, numbers, pageText, places, popups, roles, values, words.
 "use strict";
 
 foxloop.define("describe", (parts) => {
-  const { guard, hover, limits, looks, names, numbers, pageText, places, popups, roles, values, words } = parts;
+  const { dom, guard, hover, limits, looks, names, numbers, pageText, places, popups, roles, values, words } = parts;
   const IN_DIALOG = 'dialog, [role=dialog], [aria-modal="true"], [role=listbox], [role=menu], [role=grid]';
   const LOOKED_AT = new Set(["clickable", "image", "shape", "text", "canvas"]);
   const SPEAKS = new Set(["link", "textbox", "searchbox", "combobox", "spinbutton", "slider", "tab", "option", "file"]);
   const ORDERED = new Set(["treeitem", "tab", "option", "menuitem"]);
 
-  const attribute = (el, name, limit) => words.cut(el.getAttribute(name) ?? "", limit);
+  const attribute = (el, name, limit) => words.cut(dom.attribute(el, name) ?? "", limit);
   const orNothing = (text) => (text === "" ? undefined : text);
   const beyond = (text, limit) => (text.length > limit ? text.length - limit : undefined);
 
@@ -59,7 +59,7 @@ foxloop.define("describe", (parts) => {
       offscreen: box.right < 0 || box.bottom < 0 || box.left >= turn.view.width || box.top >= turn.view.height,
       form: formNumber,
       submit,
-      dialog: el.closest(IN_DIALOG) !== null,
+      dialog: dom.closest(el, IN_DIALOG) !== null,
       ...values.assistsOf(el, role),
       date_format: roles.typable(el, role) ? values.dateFormatOf(el, label) : undefined,
       secret,
@@ -106,9 +106,9 @@ foxloop.define("describe", (parts) => {
   }
 
   function describeAria(el, role) {
-    const popup = el.getAttribute("aria-haspopup");
-    const current = el.getAttribute("aria-current");
-    const level = Number(el.getAttribute("aria-level"));
+    const popup = dom.attribute(el, "aria-haspopup");
+    const current = dom.attribute(el, "aria-current");
+    const level = Number(dom.attribute(el, "aria-level"));
     return {
       opens:
         popup === null || popup === "" || popup === "false"

@@ -5,17 +5,17 @@
 // `gather(turn, texts, most)` -> `{ items, rest }`: `items`, about `most` possible controls in the order of the page, as
 // `{ el, role }`; `rest`, how many more elements may be some. `texts`, a predicate over texts or null: with it, plain texts for
 // which it is true are listed too. `roleOf(el)`: the role of any control that was ever listed.
-// Depends on: roles, sheets, tree, words.
+// Depends on: dom, roles, sheets, tree, words.
 "use strict";
 
-foxloop.define("extras", ({ roles, sheets, tree, words }) => {
+foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
   const SVG = "http://www.w3.org/2000/svg";
-  const SHAPES = "svg :is(circle, ellipse, rect, polygon, polyline, path, line, text, image)";
-  const LEAVES = ":is(div, span, i, b, em, strong, p, td, li, a):empty";
+  const SHAPES = ":is(circle, ellipse, rect, polygon, polyline, path, line, text, image):is(svg *)";
+  const LEAVES = ":empty:is(div, span, i, b, em, strong, p, td, li, a)";
   const PLAYERS = "video[controls], audio[controls]";
   const HANDLED = "[onclick], [onmousedown], [onpointerdown], [tabindex]:not([tabindex^='-'])";
   const INLINE = "[style*='cursor']";
-  const CELLS = "[role=columnheader], [role=rowheader]";
+  const CELLS = "[role]:is([role=columnheader], [role=rowheader])";
   const BLIND = "div, span, li, td, i, img, svg, p, h1, h2, h3, h4"; // looked at where a sheet cannot be read
   const INNER = `${roles.CANDIDATES}, label`;
 
@@ -46,7 +46,8 @@ foxloop.define("extras", ({ roles, sheets, tree, words }) => {
 
   function gather(turn, texts, most) {
     const { pointer, plain, blind } = sheets.study(turn);
-    const selectors = [roles.CANDIDATES, "canvas", PLAYERS, SHAPES, LEAVES, HANDLED, INLINE, CELLS];
+    const drawings = turn.hosts.size > 0 || document.querySelector("svg") !== null;
+    const selectors = [roles.CANDIDATES, "canvas", PLAYERS, LEAVES, HANDLED, INLINE, CELLS, ...(drawings ? [SHAPES] : [])];
     const hands = pointer.length === 0 ? null : sheets.within(pointer);
     const fixed = plain.length === 0 ? null : sheets.within(plain);
     const all = turn.all([...selectors, hands, fixed, blind ? BLIND : null].filter((one) => one !== null).join(", "));
@@ -82,13 +83,13 @@ foxloop.define("extras", ({ roles, sheets, tree, words }) => {
       considerShape(el, state);
     } else if (isHandled(el, state)) {
       considerClickable(el, state);
-    } else if (state.leaves < MOST_LEAVES && state.looked < MOST_LOOKED_AT && el.firstChild === null && el.matches(LEAVES)) {
+    } else if (state.leaves < MOST_LEAVES && state.looked < MOST_LOOKED_AT && el.firstChild === null && dom.matches(el, LEAVES)) {
       state.looked += 1;
       if (turn.seen(el) && isLeafBox(el, turn) && !inControl(el)) {
         state.leaves += 1;
         note(el, "image", out);
       }
-    } else if (state.fixed !== null && el.matches(state.fixed)) {
+    } else if (state.fixed !== null && dom.matches(el, state.fixed)) {
       considerPlain(el, state);
     }
   }
@@ -117,10 +118,10 @@ foxloop.define("extras", ({ roles, sheets, tree, words }) => {
   }
 
   function isHandled(el, { hands, blind, turn }) {
-    if (hands !== null && el.matches(hands)) {
+    if (hands !== null && dom.matches(el, hands)) {
       return true;
     }
-    if (el.matches(HANDLED) || (el.matches(INLINE) && el.style.cursor === "pointer")) {
+    if (dom.matches(el, HANDLED) || (dom.matches(el, INLINE) && el.style.cursor === "pointer")) {
       return true;
     }
     if (!blind) {
@@ -142,23 +143,23 @@ foxloop.define("extras", ({ roles, sheets, tree, words }) => {
 
   function considerClickable(el, state) {
     const { turn, out, outer } = state;
-    if (inControl(el) || el === document.body || el === document.documentElement) {
+    if (inControl(el) || el === turn.body || el === document.documentElement) {
       return;
     }
-    const role = el.getAttribute("role");
+    const role = dom.attribute(el, "role");
     if (role === "columnheader" || role === "rowheader") {
       note(el, role, out);
       return;
     }
-    const items = el.matches("ul, ol, menu") ? Array.from(el.children).filter((child) => child.localName === "li") : [];
+    const items = dom.matches(el, "ul, ol, menu") ? Array.from(el.children).filter((child) => child.localName === "li") : [];
     if (items.length > 0) {
       items
-        .filter((item) => item.querySelector(INNER) === null && !found.has(item))
+        .filter((item) => dom.query(item, INNER) === null && !found.has(item))
         .forEach((item) => note(item, "clickable", out));
       return;
     }
     const box = turn.boxOf(el);
-    if (box.width * box.height >= (turn.view.width * turn.view.height) / 2 || el.querySelector(roles.CANDIDATES) !== null) {
+    if (box.width * box.height >= (turn.view.width * turn.view.height) / 2 || dom.query(el, roles.CANDIDATES) !== null) {
       return;
     }
     // A box in a box, both with the hand and the same text, is one thing.

@@ -3,21 +3,21 @@
 // `survey()` -> `{ hosts, all(selector) }`: `hosts`, a Map of each shadow host to its root, open or closed, at any depth;
 // `all(selector)`: an array of matching elements in flat-tree order: slotted elements stand where their slot is, and what has no
 // slot is not there. It is the truth of this turn only.
-// Depends on: tree.
+// Depends on: dom, tree.
 "use strict";
 
-foxloop.define("flat", ({ tree }) => {
+foxloop.define("flat", ({ dom, tree }) => {
   // attachShadow() takes these by name, and every custom element. The second selector finds the latter: what has no name that we
   // know. It begins with the most common names, since the engine compares one after the other.
   const PLAIN_HOSTS = "div, span, p, section, article, aside, blockquote, body, footer, h1, h2, h3, h4, h5, h6, header, main, nav";
   const KNOWN = [
-    "div, span, a, li, p, td, tr, ul, img, svg, svg *, b, i, button, input, br, option, strong, em, label, h1, h2, h3, h4",
+    "div, span, a, li, p, td, tr, ul, img, svg, path, b, i, button, input, br, option, strong, em, label, h1, h2, h3, h4",
     "h5, h6, section, article, header, footer, nav, main, aside, body, table, tbody, th, thead, tfoot, form, select",
     "textarea, script, style, link, meta, html, head, title, ol, dl, dt, dd, small, time, figure, figcaption, picture",
     "source, iframe, video, audio, canvas, hr, pre, code, blockquote, abbr, address, area, base, bdi, bdo, caption, cite",
     "col, colgroup, data, datalist, del, details, dfn, dialog, embed, fieldset, font, hgroup, ins, kbd, legend, map, mark",
     "menu, meter, noscript, object, optgroup, output, param, progress, q, rp, rt, ruby, s, samp, search, slot, sub",
-    "summary, sup, template, track, u, var, wbr, math, math *",
+    "summary, sup, template, track, u, var, wbr, math, math *, svg *",
   ].join(", ");
   const CUSTOM_HOSTS = `:not(${KNOWN})`;
   const MOST_ASKED = 100_000; // elements of each kind; the hosts of larger pages are found among the first of them
@@ -30,15 +30,9 @@ foxloop.define("flat", ({ tree }) => {
     function collect(scope) {
       const found = [];
       for (const selector of [PLAIN_HOSTS, CUSTOM_HOSTS]) {
-        const list = scope.querySelectorAll(selector);
-        const count = Math.min(list.length, MOST_ASKED);
-        for (let at = 0; at < count; at += 1) {
-          const el = list[at];
-          const root = el.openOrClosedShadowRoot ?? null;
-          if (root !== null) {
-            hosts.set(el, root);
-            found.push(el);
-          }
+        for (const el of dom.hosts(scope.querySelectorAll(selector), MOST_ASKED)) {
+          hosts.set(el, dom.shadow(el));
+          found.push(el);
         }
       }
       rootsHosts.set(scope, found);
@@ -48,7 +42,7 @@ foxloop.define("flat", ({ tree }) => {
 
     function all(selector) {
       if (hosts.size === 0) {
-        return Array.from(document.querySelectorAll(selector));
+        return dom.elements(document.querySelectorAll(selector));
       }
       const out = [];
       emitScope(document, selector, out);
@@ -57,8 +51,8 @@ foxloop.define("flat", ({ tree }) => {
 
     // What matches in one scope, its hosts and its slots among it, in the order of that scope.
     function entriesOf(scope, selector) {
-      const matching = Array.from(scope.querySelectorAll(selector), (el) => ({ el, matches: true }));
-      const slots = scope === document ? [] : Array.from(scope.querySelectorAll("slot"));
+      const matching = dom.elements(scope.querySelectorAll(selector)).map((el) => ({ el, matches: true }));
+      const slots = scope === document ? [] : dom.elements(scope.querySelectorAll("slot"));
       const others = [...rootsHosts.get(scope), ...slots].map((el) => ({ el, matches: false }));
       others.sort((a, b) => (a.el.compareDocumentPosition(b.el) & FOLLOWS ? -1 : 1));
       const entries = [];

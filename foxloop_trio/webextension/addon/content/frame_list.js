@@ -3,14 +3,14 @@
 // `list(turn)` -> an array of `{ id, url, seen, left, top, width, height }` in the order of the page: Firefox's id of each
 // frame, its address as far as this document may know it, whether a person can see it, and where its content lies in this
 // document's viewport.
-// Depends on: limits, words.
+// Depends on: dom, limits, words.
 "use strict";
 
-foxloop.define("frameList", ({ limits, words }) => {
+foxloop.define("frameList", ({ dom, limits, words }) => {
   const HOLDERS = "iframe, frame, object, embed";
 
   function addressOf(el) {
-    if (el.hasAttribute("srcdoc")) {
+    if (dom.hasAttribute(el, "srcdoc")) {
       return "about:srcdoc";
     }
     return el.src || el.data || "about:blank";

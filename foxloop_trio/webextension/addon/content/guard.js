@@ -4,16 +4,16 @@
 // over the document, its address and the state of all its visible fields. Both are 16 hex digits that reveal nothing. A change
 // elsewhere (another button's text, a paragraph, a class, a position) alters neither. Where a control leads and what kind of field
 // it is are judged too: an approval to send a form is one for the address it named.
-// Depends on: identity, numbers, places, roles, values.
+// Depends on: dom, identity, numbers, places, roles, values.
 "use strict";
 
-foxloop.define("guard", ({ identity, numbers, places, roles, values }) => {
+foxloop.define("guard", ({ dom, identity, numbers, places, roles, values }) => {
   // Lists as JSON, so that no two different lists of texts are ever the same text.
   const digest = (list) => identity.digest(JSON.stringify(list));
 
   function guardOf(facts, turn) {
     const { el, role, label, secret, sensitive, value, state, chosen, disabled, section, row, form } = facts;
-    const attribute = (name) => el.getAttribute(name);
+    const attribute = (name) => dom.attribute(el, name);
     return digest([
       role,
       label,
@@ -50,7 +50,7 @@ foxloop.define("guard", ({ identity, numbers, places, roles, values }) => {
       const toggle = values.isToggle(el);
       if (toggle || turn.likely(el)) {
         const state = toggle ? el.checked : heldBy(el);
-        held.push([numbers.numberOf(el), state, values.chosenOf(el), el.matches(":disabled")]);
+        held.push([numbers.numberOf(el), state, values.chosenOf(el), dom.matches(el, ":disabled")]);
       }
     }
     return digest([performance.timeOrigin, document.URL, held]);

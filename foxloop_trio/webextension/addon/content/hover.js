@@ -4,10 +4,10 @@
 // looks through such rules and remembers, for this turn, which hidden controls they would show, and over what the mouse would
 // have to be. `over(el, turn)`: that element, or null when the control does not depend on the mouse, or nobody called `reveal`
 // in this turn.
-// Depends on: roles, sheets, tree.
+// Depends on: dom, roles, sheets, tree.
 "use strict";
 
-foxloop.define("hover", ({ roles, sheets, tree }) => {
+foxloop.define("hover", ({ dom, roles, sheets, tree }) => {
   const MOST_RULES = 300;
   const MOST_ELEMENTS = 500;
 
@@ -37,8 +37,8 @@ foxloop.define("hover", ({ roles, sheets, tree }) => {
   }
 
   function note(el, place, found) {
-    const inner = Array.from(el.querySelectorAll(roles.CANDIDATES));
-    for (const control of el.matches(roles.CANDIDATES) ? [el, ...inner] : inner) {
+    const inner = dom.queryAll(el, roles.CANDIDATES);
+    for (const control of dom.matches(el, roles.CANDIDATES) ? [el, ...inner] : inner) {
       if (!found.has(control)) {
         found.set(control, place);
       }

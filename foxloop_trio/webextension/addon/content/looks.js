@@ -2,10 +2,10 @@
 //
 // `lookOf(el, turn)`: for example "red circle", "#3b88c3 blue box", "img:star.png"; "" when there is nothing to say.
 // `pictureOf(el, turn)`: the file name of the picture that the element shows, without its folder; "" when it shows none.
-// Depends on: sight, words.
+// Depends on: dom, sight, words.
 "use strict";
 
-foxloop.define("looks", ({ sight, words }) => {
+foxloop.define("looks", ({ dom, sight, words }) => {
   const PLAIN = new Map(
     Object.entries({
       black: "0,0,0",
@@ -78,10 +78,10 @@ foxloop.define("looks", ({ sight, words }) => {
 
   function pictureOf(el, turn) {
     if (el.localName === "img" || (el.localName === "input" && el.type === "image")) {
-      return fileOf(el.getAttribute("src") ?? "");
+      return fileOf(dom.attribute(el, "src") ?? "");
     }
     if (el.localName === "image" || el.localName === "use") {
-      return fileOf(el.getAttribute("href") ?? "");
+      return fileOf(dom.attribute(el, "href") ?? "");
     }
     const { live } = turn.styleOf(el);
     const address = /url\("([^"]*)"\)/.exec(live.content) ?? /url\("([^"]*)"\)/.exec(live.backgroundImage);
@@ -100,11 +100,11 @@ foxloop.define("looks", ({ sight, words }) => {
 
   function shapeKind(el) {
     if (el.localName === "rect") {
-      const [width, height] = [el.getAttribute("width"), el.getAttribute("height")];
+      const [width, height] = [dom.attribute(el, "width"), dom.attribute(el, "height")];
       return width === height ? "square" : "rectangle";
     }
     if (el.localName === "polygon") {
-      const corners = (el.getAttribute("points") ?? "").match(/-?[\d.]+(?:e-?\d+)?/gi)?.length ?? 0;
+      const corners = (dom.attribute(el, "points") ?? "").match(/-?[\d.]+(?:e-?\d+)?/gi)?.length ?? 0;
       return corners === 6 ? "triangle" : `polygon of ${Math.floor(corners / 2)}`;
     }
     return KINDS[el.localName] ?? "shape";

@@ -3,10 +3,10 @@
 // `nameOf(el, turn)`, `descriptionOf(el, turn)`: whole texts, white space collapsed; callers cut them. `contentOf(el, turn)`: the
 // name that an element has by what stands in it. The steps have the letters of the standard. Where we differ on purpose (symbols,
 // secrets, line breaks, private characters) docs/reference/names-of-controls.md says why.
-// Depends on: hover, roles, sheets, tree, values, words.
+// Depends on: dom, hover, labels, roles, sheets, tree, values, words.
 "use strict";
 
-foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
+foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, words }) => {
   const CAPTIONS = { submit: "Submit Query", reset: "Reset" }; // what Firefox writes on a button without a value
   const SILENT = new Set(["script", "style", "noscript", "template", "datalist"]);
   const LABELLED = new Set(["button", "input", "meter", "output", "progress", "select", "textarea"]);
@@ -25,8 +25,8 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
   const RANGES = new Set(["slider", "spinbutton", "scrollbar", "progressbar", "meter"]);
   const PRIVATE = /[\ue000-\uf8ff\u{f0000}-\u{10fffd}]/gu; // letters of icon fonts
 
-  const attribute = (el, name) => words.clean(el.getAttribute(name) ?? "");
-  const roleToken = (el) => el.getAttribute("role")?.trim().split(/\s+/, 1)[0] ?? "";
+  const attribute = (el, name) => words.clean(dom.attribute(el, name) ?? "");
+  const roleToken = (el) => dom.attribute(el, "role")?.trim().split(/\s+/, 1)[0] ?? "";
   const isPresentational = (el) => /^(?:none|presentation)$/.test(roleToken(el));
 
   function nameOf(el, turn) {
@@ -66,13 +66,13 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     walk.visited.add(el);
     // 2C: a control in another one's name stands for its value.
     const { direct } = walk;
-    const embedded = walk.inner && el !== walk.root ? () => valueInName(el, walk) : () => null;
+    const embedded = () => (walk.inner && el !== walk.root ? valueInName(el, walk) : null);
     const value = direct ? null : embedded();
     if (value !== null) {
       return value;
     }
     // An empty alternative text says that a picture has nothing to tell, whatever its tooltip says.
-    if (WITH_ALT.has(el.localName) && el.getAttribute("alt") === "" && attribute(el, "aria-label") === "") {
+    if (WITH_ALT.has(el.localName) && dom.attribute(el, "alt") === "" && attribute(el, "aria-label") === "") {
       return "";
     }
     // 2D: aria-label. 2E: what HTML and SVG have for it. What a reference points at is asked for its value last.
@@ -83,7 +83,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
   function isHidden(el, { turn }) {
     // A picture's title is never drawn, and names it all the same.
     return (
-      el.getAttribute("aria-hidden") === "true" || (!turn.rendered(el) && !(el.localName === "title" && el.namespaceURI === SVG))
+      dom.attribute(el, "aria-hidden") === "true" || (!turn.rendered(el) && !(el.localName === "title" && el.namespaceURI === SVG))
     );
   }
 
@@ -91,7 +91,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
 
   // What is referred to may be hidden: a common way to write a label. Then all that is in it counts.
   function fromReferences(el, name, walk) {
-    const list = el.getAttribute(name);
+    const list = dom.attribute(el, name);
     if (list === null) {
       return "";
     }
@@ -122,7 +122,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
       return Array.from(el.selectedOptions, (option) => words.clean(option.label)).join(" ");
     }
     if (role === "listbox" || (role === "combobox" && !FIELDS.has(el.localName) && !roles.isEditable(el))) {
-      const chosen = Array.from(el.querySelectorAll('[role=option][aria-selected="true"]'));
+      const chosen = dom.queryAll(el, '[role=option][aria-selected="true"]');
       return chosen.length === 0 && role === "combobox"
         ? words.clean(el.textContent)
         : chosen.map((option) => words.clean(option.textContent)).join(" ");
@@ -136,9 +136,9 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
 
   function fromLanguage(el, walk) {
     const tag = el.localName;
-    const labels = LABELLED.has(tag) ? fromLabels(el, walk) : "";
-    if (labels !== "") {
-      return labels;
+    const labelled = LABELLED.has(tag) ? fromLabels(el, walk) : "";
+    if (labelled !== "") {
+      return labelled;
     }
     if (tag === "input") {
       return caption(el);
@@ -161,11 +161,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
   }
 
   function fromLabels(el, walk) {
-    const labels = el.labels;
-    if (labels === null || labels === undefined || labels.length === 0) {
-      return "";
-    }
-    const parts = Array.from(labels, (label) =>
+    const parts = labels.labelsOf(el, walk.turn).map((label) =>
       compute(label, { ...walk, inner: true, root: el, referenced: true, hiddenToo: walk.hiddenToo || isHiddenWhole(label, walk) }),
     );
     return words.clean(parts.join(" "));
@@ -178,24 +174,22 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     if (!["button", "submit", "reset"].includes(el.type)) {
       return "";
     }
-    return words.clean(el.hasAttribute("value") ? el.value : (CAPTIONS[el.type] ?? ""));
+    return words.clean(dom.hasAttribute(el, "value") ? el.value : (CAPTIONS[el.type] ?? ""));
   }
 
   // 2F to 2I. What has neither letter nor digit ("x" as a sign) waits until nothing better is found.
   function fromContentOrTooltip(el, walk) {
-    let symbols = "";
-    for (const source of [
-      () => (walk.inner || namedByContent(el) ? fromContent(el, walk) : ""),
-      () => attribute(el, "title"),
-      () => attribute(el, "placeholder") || attribute(el, "aria-placeholder"),
-    ]) {
-      const text = source();
-      if (walk.inner ? text !== "" : words.hasWord(text)) {
-        return text;
-      }
-      symbols ||= words.clean(text);
+    const enough = (text) => (walk.inner ? text !== "" : words.hasWord(text));
+    const content = walk.inner || namedByContent(el) ? fromContent(el, walk) : "";
+    if (enough(content)) {
+      return content;
     }
-    return symbols;
+    const title = attribute(el, "title");
+    if (enough(title)) {
+      return title;
+    }
+    const hint = attribute(el, "placeholder") || attribute(el, "aria-placeholder");
+    return enough(hint) ? hint : words.clean(content) || title || hint;
   }
 
   function namedByContent(el) {
@@ -226,15 +220,16 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     const children = tree.children(el);
     for (let at = 0; at < children.length; at += 1) {
       const child = children[at];
-      if (child.nodeType === tree.TEXT) {
-        parts.push(child.data);
-      } else if (child.localName === "br") {
+      const kind = dom.kind(child);
+      if (kind === tree.TEXT) {
+        parts.push(dom.data(child));
+      } else if (kind === tree.ELEMENT && dom.tag(child) === "br") {
         parts.push(" ");
-      } else if (child.localName !== undefined && !SILENT.has(child.localName)) {
+      } else if (kind === tree.ELEMENT && !SILENT.has(dom.tag(child))) {
         parts.push(spaced(child, compute(child, inner), walk));
       }
     }
-    for (const id of (el.getAttribute("aria-owns") ?? "").split(/\s+/)) {
+    for (const id of dom.attribute(el, "aria-owns")?.split(/\s+/) ?? []) {
       const owned = tree.byId(el, id);
       if (owned !== null) {
         parts.push(spaced(owned, compute(owned, inner), walk));
@@ -252,11 +247,12 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
   // Text of the style sheet counts as content. The sheets tell which elements have some, so that not all have to be asked.
   function generated(el, where, { turn }) {
     const memo = turn.memo("generated");
-    if (!memo.has("all")) {
+    let all = memo.get("all");
+    if (all === undefined) {
       const { generated: selectors, blind } = sheets.study(turn);
-      memo.set("all", blind ? null : new Set(selectors.length === 0 ? [] : turn.all(sheets.within(selectors))));
+      all = blind ? null : new Set(selectors.length === 0 ? [] : turn.all(sheets.within(selectors)));
+      memo.set("all", all);
     }
-    const all = memo.get("all");
     if (all !== null && !all.has(el)) {
       return "";
     }
@@ -268,7 +264,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     const slash = texts.findIndex((found) => found[3] !== undefined); // what follows it is the alternative for reading
     const text = texts
       .slice(slash + 1)
-      .map((found) => (found[2] === undefined ? (found[1] ?? "").replace(/\\(.)/g, "$1") : (el.getAttribute(found[2]) ?? "")))
+      .map((found) => (found[2] === undefined ? (found[1] ?? "").replace(/\\(.)/g, "$1") : (dom.attribute(el, found[2]) ?? "")))
       .join("");
     return live.display === "inline" ? text : ` ${text} `;
   }

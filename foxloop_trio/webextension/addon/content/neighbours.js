@@ -3,10 +3,10 @@
 // Purpose: a person reads the words that stand beside a field, above it or at the head of its column, whether or not the page
 // ties them to it. `labelOf(el, role, turn)`: the standard's name, else the nearest of such words, else what its picture, its
 // look or its attributes say; "" when there is nothing at all.
-// Depends on: looks, names, roles, tree, values, words.
+// Depends on: dom, looks, names, roles, tree, values, words.
 "use strict";
 
-foxloop.define("neighbours", ({ looks, names, roles, tree, values, words }) => {
+foxloop.define("neighbours", ({ dom, looks, names, roles, tree, values, words }) => {
   const LONGEST = 80; // UTF-16 units; more is a paragraph, not a label
   const CLIMB = 3;
   const SIBLINGS = 4;
@@ -35,14 +35,14 @@ foxloop.define("neighbours", ({ looks, names, roles, tree, values, words }) => {
     return shownText(el, turn) || pictureName(el, turn) || looksFirst || iconName(el) || attributes(el);
   }
 
-  const hasControl = (el) => el.matches(HOLDS) || el.querySelector(roles.CANDIDATES) !== null;
+  const hasControl = (el) => dom.matches(el, HOLDS) || dom.query(el, roles.CANDIDATES) !== null;
 
   // The text of a node beside it; null when it is no place where a label ends.
   function textOf(node, turn) {
     if (node.nodeType === tree.TEXT) {
       return words.clean(node.data);
     }
-    if (node.localName === undefined || node.matches(SILENT) || node.localName === "br" || !turn.rendered(node)) {
+    if (node.localName === undefined || dom.matches(node, SILENT) || node.localName === "br" || !turn.rendered(node)) {
       return "";
     }
     return hasControl(node) ? null : names.contentOf(node, turn);
@@ -66,7 +66,7 @@ foxloop.define("neighbours", ({ looks, names, roles, tree, values, words }) => {
   function besideOf(el, turn, after) {
     const steps = after ? ["nextSibling", "previousSibling"] : ["previousSibling", "nextSibling"];
     let at = el;
-    for (let climbed = 0; climbed <= CLIMB && at !== null && at !== document.body; climbed += 1) {
+    for (let climbed = 0; climbed <= CLIMB && at !== null && at !== turn.body; climbed += 1) {
       // What follows a text field belongs to the next one, unless nothing else stands near it.
       for (const step of after || climbed === 0 ? steps.slice(0, after ? 2 : 1) : steps.slice(0, 1)) {
         const text = beside(at, turn, step);
@@ -84,7 +84,7 @@ foxloop.define("neighbours", ({ looks, names, roles, tree, values, words }) => {
 
   // Whether the box holds another field too: then the words around it are not about this one.
   function others(box, el) {
-    const fields = box.querySelectorAll("input:not([type=hidden]), select, textarea");
+    const fields = dom.queryAll(box, "input:not([type=hidden]), select, textarea");
     return fields.length > 1 || (fields.length === 1 && fields[0] !== el);
   }
 
@@ -114,13 +114,13 @@ foxloop.define("neighbours", ({ looks, names, roles, tree, values, words }) => {
 
   // "images/star-on.png" is "star on".
   function pictureName(el, turn) {
-    const inner = el.querySelector("img, image, use");
+    const inner = dom.query(el, "img, image, use");
     const file = looks.pictureOf(el, turn) || (inner === null ? "" : looks.pictureOf(inner, turn));
     return spoken(file.replace(/\.\w{2,5}$/, ""));
   }
 
   function iconName(el) {
-    const marked = [el, ...Array.from(el.children).slice(0, 3)].map((one) => ICON.exec(one.getAttribute("class") ?? ""));
+    const marked = [el, ...Array.from(el.children).slice(0, 3)].map((one) => ICON.exec(dom.attribute(one, "class") ?? ""));
     return spoken(marked.find((one) => one !== null)?.[1] ?? "");
   }
 
@@ -128,7 +128,7 @@ foxloop.define("neighbours", ({ looks, names, roles, tree, values, words }) => {
   const spoken = (text) => words.clean(text.replace(/[^\p{L}\p{N}]+/gu, " ").replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2"));
 
   const attributes = (el) => {
-    const texts = ["name", "id"].map((name) => spoken(el.getAttribute(name) ?? ""));
+    const texts = ["name", "id"].map((name) => spoken(dom.attribute(el, name) ?? ""));
     return texts.find((text) => words.hasWord(text)) ?? "";
   };
 

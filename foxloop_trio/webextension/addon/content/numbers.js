@@ -20,7 +20,9 @@ foxloop.define("numbers", ({ tree }) => {
       number = last;
       numbers.set(el, number);
     }
-    found.set(number, new WeakRef(el));
+    if (found.get(number)?.deref() !== el) {
+      found.set(number, new WeakRef(el));
+    }
     return number;
   }
 

@@ -6,10 +6,10 @@
 // told when there are too many. `left` units are not told after these; `total` is exact when `left` is 0, else the rest of it is
 // an estimate. `brief(el, turn, most)`: the text of a small part in one line. `headings(turn)`: visible h1 and h2. `hasMore()`:
 // there is more below the viewport.
-// Depends on: limits, names, tree, values, words.
+// Depends on: dom, limits, names, tree, values, words.
 "use strict";
 
-foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
+foxloop.define("pageText", ({ dom, limits, names, tree, values, words }) => {
   const SILENT = new Set([
     ...["audio", "canvas", "datalist", "desc", "head", "iframe", "metadata", "noscript", "object", "script", "select", "style"],
     ...["template", "title", "video"],
@@ -96,18 +96,21 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
       }
       from = turn.hosts.get(el) ?? el;
     }
-    for (let child = from.firstChild; child !== null && writer.goes(); child = child.nextSibling) {
+    for (let child = dom.first(from); child !== null && writer.goes(); child = dom.next(child)) {
       visit(child, shown, turn, writer, depth);
     }
   }
 
   function visit(node, shown, turn, writer, depth) {
-    const tag = node.localName;
-    if (tag === undefined) {
-      if (shown && node.nodeType === tree.TEXT) {
+    const kind = dom.kind(node);
+    if (kind !== tree.ELEMENT) {
+      if (shown && kind === tree.TEXT) {
         addText(node, turn, writer);
       }
-    } else if (tag === "br") {
+      return;
+    }
+    const tag = dom.tag(node);
+    if (tag === "br") {
       writer.breakLine();
     } else if (!SILENT.has(tag) && depth < DEEPEST) {
       enter(node, tag, turn, writer, depth + 1);
@@ -115,8 +118,8 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
   }
 
   function addText(node, turn, writer) {
-    const { data } = node;
-    if (!/[\n\r]/.test(data.trim())) {
+    const data = dom.data(node);
+    if (!/[\n\r]/.test(data) || !/[\n\r]/.test(data.trim())) {
       writer.add(data);
       return;
     }
@@ -134,10 +137,12 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
   // Whether the page has rows and cells that are none by their display; most have not.
   function hasGrid(turn) {
     const memo = turn.memo("grid");
-    if (!memo.has("any")) {
-      memo.set("any", turn.hosts.size > 0 || document.querySelector("[role=row]") !== null);
+    let any = memo.get("any");
+    if (any === undefined) {
+      any = turn.hosts.size > 0 || document.querySelector("[role=row]") !== null;
+      memo.set("any", any);
     }
-    return memo.get("any");
+    return any;
   }
 
   function enter(el, tag, turn, writer, depth) {
@@ -149,14 +154,14 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
       return;
     }
     if (tag === "details" && !el.open) {
-      const summary = el.querySelector(":scope > summary");
+      const summary = dom.query(el, ":scope > summary");
       writer.breakLine();
       if (summary !== null) {
         enter(summary, "summary", turn, writer, depth);
       }
       return;
     }
-    const role = hasGrid(turn) ? el.getAttribute("role") : null;
+    const role = hasGrid(turn) ? dom.attribute(el, "role") : null;
     if ((display === "inline" || display === "contents") && !CELLS.has(role)) {
       walk(el, turn, writer, depth);
     } else if (display === "table-row" || role === "row") {
@@ -212,10 +217,22 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
     return { text: told, total: Math.min(offset, text.length) + told.length + left, left };
   }
 
-  // The engine lays out what it counts as rendered; of a huge page the mere length must do.
+  const estimates = new WeakMap(); // element -> what was found of it last, and of what size it was then
+
+  // The engine lays out what it counts as rendered; of a huge page the mere length must do. It is not asked again about a text that
+  // is as long, and a page that is as high, as before.
   function estimate(root) {
     const { length } = root.textContent;
-    return length > MOST_LAID_OUT ? length : (root.innerText ?? "").length;
+    if (length > MOST_LAID_OUT) {
+      return length;
+    }
+    const height = document.documentElement.scrollHeight;
+    let known = estimates.get(root);
+    if (known?.length !== length || known.height !== height) {
+      known = { length, height, shown: (root.innerText ?? "").length };
+      estimates.set(root, known);
+    }
+    return known.shown;
   }
 
   // The lines with the best scores, from the top; told in their order.
@@ -255,7 +272,7 @@ foxloop.define("pageText", ({ limits, names, tree, values, words }) => {
 
   function headings(turn) {
     const found = [];
-    for (const el of turn.all("h1, h2, [role=heading][aria-level='1'], [role=heading][aria-level='2']")) {
+    for (const el of turn.all("h1, h2, [role=heading]:is([aria-level='1'], [aria-level='2'])")) {
       if (found.length < limits.headings && turn.seen(el)) {
         const heading = words.cut(brief(el, turn, limits.heading), limits.heading);
         if (heading !== "") {

@@ -5,17 +5,17 @@
 // row. `cardOf(el, turn)`: the row, or where there is none the nearest of several blocks that are made alike. `destinationOf(el,
 // form, turn)`: where that submit control would send the form. `leadsTo(el, turn)`: where a link or a submit control leads, in
 // one text; "" for everything else. `isBehindModal(el, turn)`: an open modal dialog keeps people from it.
-// Depends on: limits, names, tree, values, words.
+// Depends on: dom, limits, names, tree, values, words.
 "use strict";
 
-foxloop.define("places", ({ limits, names, tree, values, words }) => {
+foxloop.define("places", ({ dom, limits, names, tree, values, words }) => {
   const REGIONS = new Set(["form", "fieldset", "section", "dialog", "nav", "aside", "main"]);
   const HEADINGS = new Set(["h1", "h2", "h3", "legend"]);
   const ROW = "li, tr, dd, article, [role=row], [role=listitem], [role=option], [role=article]";
   const CARD_CLIMB = 5;
 
   function headingOf(region, turn) {
-    const label = words.clean(region.getAttribute("aria-label") ?? "");
+    const label = words.clean(dom.attribute(region, "aria-label") ?? "");
     if (label !== "") {
       return label;
     }
@@ -33,14 +33,14 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
     const memo = turn.memo("sections");
     const passed = [];
     let found = "";
-    for (let region = turn.parentOf(el); region !== null && region !== document.body; region = turn.parentOf(region)) {
+    for (let region = turn.parentOf(el); region !== null && region !== turn.body; region = turn.parentOf(region)) {
       const known = memo.get(region);
       if (known !== undefined) {
         found = known;
         break;
       }
       passed.push(region);
-      if (REGIONS.has(region.localName) || region.getAttribute("role") === "dialog") {
+      if (REGIONS.has(region.localName) || dom.attribute(region, "role") === "dialog") {
         found = headingOf(region, turn);
         if (found !== "") {
           break;
@@ -70,7 +70,7 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
     const memo = turn.memo("cards");
     let answer = memo.get(el);
     if (answer === undefined) {
-      const inside = el.parentElement !== null && el !== document.body && el.className !== "" && el.firstElementChild !== null;
+      const inside = el.parentElement !== null && el !== turn.body && el.className !== "" && el.firstElementChild !== null;
       answer = inside && (alike(el, el.nextElementSibling) || alike(el, el.previousElementSibling));
       memo.set(el, answer);
     }
@@ -83,7 +83,7 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
       return row;
     }
     let at = turn.parentOf(el);
-    for (let climbed = 0; at !== null && at !== document.body && climbed < CARD_CLIMB; climbed += 1) {
+    for (let climbed = 0; at !== null && at !== turn.body && climbed < CARD_CLIMB; climbed += 1) {
       if (isCard(at, turn)) {
         return at;
       }
@@ -93,7 +93,7 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
   }
 
   // Attributes are read as attributes: a form with a field named "action" has another idea of `form.action`.
-  const attribute = (el, name) => Element.prototype.getAttribute.call(el, name);
+  const { attribute } = dom;
 
   function baseTarget(turn) {
     const memo = turn.memo("base");
@@ -119,7 +119,7 @@ foxloop.define("places", ({ limits, names, tree, values, words }) => {
     if (values.isSubmit(el)) {
       return JSON.stringify(destinationOf(el, el.form, turn));
     }
-    const isLink = (el.localName === "a" || el.localName === "area") && el.hasAttribute("href");
+    const isLink = (el.localName === "a" || el.localName === "area") && dom.hasAttribute(el, "href");
     return isLink ? JSON.stringify([el.href, attribute(el, "target") ?? baseTarget(turn)]) : "";
   }
 

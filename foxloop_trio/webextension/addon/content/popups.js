@@ -2,10 +2,10 @@
 //
 // `ownersOf(turn)` -> Map of each option of a visible suggestion list to the field that opened it. A field names its list with
 // aria-controls or aria-owns, or the combobox around it does. The first owner wins.
-// Depends on: tree.
+// Depends on: dom, tree.
 "use strict";
 
-foxloop.define("popups", ({ tree }) => {
+foxloop.define("popups", ({ dom, tree }) => {
   const OPTIONS = "[role=option], [role=gridcell], [role=menuitem], [role=treeitem]";
   const NAMES = ["aria-controls", "aria-owns"];
 
@@ -13,7 +13,7 @@ foxloop.define("popups", ({ tree }) => {
     if (el.localName === "input" || el.localName === "textarea") {
       return el;
     }
-    return el.getAttribute("role") === "combobox" ? (el.querySelector("input, textarea") ?? el) : null;
+    return dom.attribute(el, "role") === "combobox" ? (dom.query(el, "input, textarea") ?? el) : null;
   }
 
   function ownersOf(turn) {
@@ -28,12 +28,12 @@ foxloop.define("popups", ({ tree }) => {
       if (field === null || !turn.seen(field)) {
         continue;
       }
-      const ids = NAMES.flatMap((name) => (el.getAttribute(name) ?? "").split(/\s+/));
+      const ids = NAMES.flatMap((name) => (dom.attribute(el, name) ?? "").split(/\s+/));
       for (const list of ids.map((id) => tree.byId(el, id))) {
         if (list === null || !turn.seen(list)) {
           continue;
         }
-        for (const option of list.querySelectorAll(OPTIONS)) {
+        for (const option of dom.queryAll(list, OPTIONS)) {
           if (!owners.has(option)) {
             owners.set(option, field);
           }

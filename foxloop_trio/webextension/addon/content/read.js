@@ -4,16 +4,17 @@
 // its end and without what only the background page knows: frame, parent, origin, and how much of the text goes on. `options`:
 // `{ focus, node, find, offset, textOffset, maxControls, maxText }`, the params of `page.read`; `node` is that of its region.
 // Reading changes nothing: no focus, no scroll, no attribute, no event.
-// Depends on: captcha, controls, describe, extras, frameList, guard, hover, identity, limits, neighbours, numbers, pageText,
-// places, popups, sight, tree, words.
+// Depends on: captcha, controls, describe, dom, extras, frameList, guard, hover, identity, limits, neighbours, numbers,
+// pageText, places, popups, sight, tree, words.
 "use strict";
 
 foxloop.define("read", (parts) => {
-  const { captcha, controls, describe, extras, frameList, guard, hover, identity, limits, neighbours, numbers } = parts;
+  const { captcha, controls, describe, dom, extras, frameList, guard, hover, identity, limits, neighbours, numbers } = parts;
   const { pageText, places, popups, sight, tree, words } = parts;
   const SHORTEST_WORD = 3;
   const LOOKED_AT_BEYOND = 5000; // possible controls after the last that is told; what comes then is counted as it is
   const MOST_SEARCHED = 50_000; // possible controls among which is searched
+  const CLOCK_EVERY = 32; // controls; the clock costs more than the look
   const HURRY_MS = 2500; // after this the rest of a huge page is counted without being looked at
 
   const folded = (text) => words.clean(text).toLowerCase();
@@ -51,16 +52,16 @@ foxloop.define("read", (parts) => {
     [
       neighbours.labelOf(el, role, turn),
       places.sectionOf(el, turn),
-      el.getAttribute("name") ?? "",
-      el.getAttribute("placeholder") ?? "",
+      dom.attribute(el, "name") ?? "",
+      dom.attribute(el, "placeholder") ?? "",
     ].join(" ");
 
   function holds(item, find, turn) {
     const { el, role } = item;
     if (
       find(neighbours.labelOf(el, role, turn)) ||
-      find(el.getAttribute("placeholder") ?? "") ||
-      find(el.getAttribute("name") ?? "")
+      find(dom.attribute(el, "placeholder") ?? "") ||
+      find(dom.attribute(el, "name") ?? "")
     ) {
       return true;
     }
@@ -82,9 +83,10 @@ foxloop.define("read", (parts) => {
     const usable = (el) => controls.usable(el, turn);
     const shown = [];
     let total = 0;
+    let hurry = false;
     for (const item of items) {
       const late = total >= offset + most;
-      const hurry = late && performance.now() - begun > HURRY_MS;
+      hurry ||= late && total % CLOCK_EVERY === 0 && performance.now() - begun > HURRY_MS;
       if (hurry || ((find === null || holds(item, find, turn)) && (late ? turn.likely : usable)(item.el))) {
         total += 1;
         if (total > offset && !late) {

@@ -3,10 +3,10 @@
 // `CANDIDATES`: the selector of every element that may be a control by its markup. `roleOf(el)`: its role, or null when it is none.
 // What looks like a control without saying so is found by extras.js. `typable(el, role)`: text can be typed into it.
 // `fields(turn)`: every input, textarea and select that counts for the key of the frame. `isEditable(el)`: it is an editing host.
-// Depends on: nothing.
+// Depends on: dom.
 "use strict";
 
-foxloop.define("roles", () => {
+foxloop.define("roles", ({ dom }) => {
   const ROLES = new Set([
     ...["button", "checkbox", "combobox", "gridcell", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio"],
     ...["searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"],
@@ -19,6 +19,7 @@ foxloop.define("roles", () => {
     ...["separator", "status", "tablist", "table", "tabpanel", "term", "timer", "toolbar", "tooltip", "tree", "treegrid"],
   ]);
   const EDITABLE = ["true", "", "plaintext-only"];
+  // The engine tries one after the other on each element; most elements have no attribute, and are done with at its name.
   const CANDIDATES = [
     "a[href]",
     "area[href]",
@@ -27,8 +28,8 @@ foxloop.define("roles", () => {
     "textarea",
     "select",
     "summary",
-    ...EDITABLE.map((value) => `[contenteditable="${value}" i]`),
-    ...Array.from(ROLES, (role) => `[role="${role}"]`),
+    `[contenteditable]:is(${EDITABLE.map((value) => `[contenteditable="${value}" i]`).join(", ")})`,
+    `[role]:is(${Array.from(ROLES, (role) => `[role="${role}"]`).join(", ")})`,
   ].join(", ");
 
   const BY_TAG = { button: "button", summary: "button", a: "link", area: "link", select: "combobox", textarea: "textbox" };
@@ -51,23 +52,26 @@ foxloop.define("roles", () => {
   const own = (table, key) => (Object.hasOwn(table, key) ? table[key] : undefined);
 
   function isEditable(el) {
-    const value = el.getAttribute("contenteditable");
-    return (value !== null && EDITABLE.includes(value.toLowerCase())) || (el === document.body && document.designMode === "on");
+    const value = dom.attribute(el, "contenteditable");
+    if (value !== null && EDITABLE.includes(value.toLowerCase())) {
+      return true;
+    }
+    return el.localName === "body" && el === document.body && document.designMode === "on";
   }
 
   function roleOf(el) {
     const tag = el.localName;
-    const named = el.getAttribute("role");
+    const named = dom.attribute(el, "role");
     let role = named !== null && ROLES.has(named) ? named : own(BY_TAG, tag);
     if (role === undefined && tag === "input") {
       role = own(BY_TYPE, el.type);
       role = role === undefined ? "textbox" : role;
     } else if (role === undefined && isEditable(el)) {
       role = "textbox";
-    } else if ((tag === "a" || tag === "area") && role === "link" && named !== "link" && !el.hasAttribute("href")) {
+    } else if ((tag === "a" || tag === "area") && role === "link" && named !== "link" && !dom.hasAttribute(el, "href")) {
       return null;
     }
-    if (role === "combobox" && tag !== "select" && tag !== "input" && el.querySelector("input, textarea") !== null) {
+    if (role === "combobox" && tag !== "select" && tag !== "input" && dom.query(el, "input, textarea") !== null) {
       return null; // the inner field stands for it
     }
     return role ?? null;

@@ -6,10 +6,10 @@
 // `generated`, of what has text that stands in the sheet; `reveals`, pairs `{ under, shown }` of selectors: `shown` appears
 // while the mouse is over `under`; `uses`, a Set of the rarer ways to hide (clip, filter, indent, ...) that occur at
 // all; `blind`: there are sheets of another origin that nobody may read. `within(selectors)`: one selector for all of them.
-// Depends on: nothing.
+// Depends on: dom.
 "use strict";
 
-foxloop.define("sheets", () => {
+foxloop.define("sheets", ({ dom }) => {
   const MOST_RULES = 20_000; // of one read; what a page has beyond them is not looked at
   const DEEPEST = 8;
   const DYNAMIC = /:(?:hover|active|focus(?:-visible|-within)?)(?![\w-])/g;
@@ -164,7 +164,7 @@ foxloop.define("sheets", () => {
     }
     const inline = turn.all("[style]").slice(0, MOST_RULES);
     for (const name in RARE) {
-      if (all.blind || (!all.uses.has(name) && inline.some((el) => RARE[name].test(el.getAttribute("style"))))) {
+      if (all.blind || (!all.uses.has(name) && inline.some((el) => RARE[name].test(dom.attribute(el, "style"))))) {
         all.uses.add(name);
       }
     }

@@ -4,12 +4,12 @@
 // It is handed around as "the turn".
 // Result: `{ all(selector), hosts, seen(el), rendered(el), textSeen(el), styleOf(el), boxOf(el), view, memo(name) }`. `seen`: a
 // person can see that control; `likely`, a cheap upper bound of it. `rendered`: it takes part in the page's text at all.
-// `textSeen`: text directly in it can be seen. `boxOf`: its rectangle in the viewport. `parentOf`: as tree.parent. `view`: size
-// and place of the viewport. `memo(name)`: a Map for whoever else remembers things for this turn.
-// Depends on: flat, limits, sheets, tree.
+// `textSeen`: text directly in it can be seen. `boxOf`: its rectangle in the viewport. `parentOf`: as tree.parent. `body`: that of
+// the document. `view`: size and place of the viewport. `memo(name)`: a Map for whoever else remembers things for this turn.
+// Depends on: dom, flat, limits, sheets, tree.
 "use strict";
 
-foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
+foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
   const HIDDEN_BY_MARKUP = '[aria-hidden="true"], [inert]';
   const SEEN = { opacityProperty: true, visibilityProperty: true };
   const RENDERED = { visibilityProperty: true };
@@ -72,6 +72,25 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
   // Bound once: to look a global of the page up costs as much as the call.
   const computedStyle = window.getComputedStyle.bind(window);
 
+  // Each property costs. What is asked for seldom is read when it is, the rarer ones only where the page uses them at all.
+  class Style {
+    constructor(live, uses) {
+      this.live = live;
+      this.overflow = live.overflow;
+      this.clipPath = uses.has("clip") ? live.clipPath : "none";
+      this.clip = uses.has("clip") && outOfFlow(live.position) ? live.clip : "auto";
+      this.filter = uses.has("filter") ? live.filter : "none";
+    }
+
+    get position() {
+      return this.live.position;
+    }
+
+    get display() {
+      return this.live.display;
+    }
+  }
+
   function createSight() {
     const styles = new Map();
     const boxes = new Map();
@@ -88,14 +107,20 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     const survey = () => (surveyed ??= flat.survey());
     const { body, documentElement } = document;
     // Where there are no trees in trees, the parent needs one question instead of four.
-    const closest = (el, selector) => (survey().hosts.size === 0 ? el.closest(selector) : tree.closest(el, selector));
-    const parentOf = (el) => (survey().hosts.size === 0 ? el.parentElement : tree.parent(el));
+    let nested = null;
+    const isNested = () => (nested ??= survey().hosts.size > 0);
+    const closest = (el, selector) => (isNested() ? tree.closest(el, selector) : dom.closest(el, selector));
+    const parentOf = (el) => (isNested() ? tree.parent(el) : dom.parent(el));
+    let rare = null;
+    const rarities = () => (rare ??= sheets.study(turn).uses);
 
     function memo(name) {
-      if (!memos.has(name)) {
-        memos.set(name, new Map());
+      let found = memos.get(name);
+      if (found === undefined) {
+        found = new Map();
+        memos.set(name, found);
       }
-      return memos.get(name);
+      return found;
     }
 
     function remembered(map, el, find) {
@@ -107,30 +132,20 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
       return answer;
     }
 
-    // Each property costs; the rarer ones are asked for only where the page uses them at all.
-    function readStyle(el) {
-      const live = computedStyle(el);
-      const { position, overflow, display } = live;
-      const { uses } = sheets.study(turn);
-      const clipPath = uses.has("clip") ? live.clipPath : "none";
-      const clip = uses.has("clip") && outOfFlow(position) ? live.clip : "auto";
-      const filter = uses.has("filter") ? live.filter : "none";
-      return { position, overflow, clipPath, filter, display, clip, live };
-    }
-
+    const readStyle = (el) => new Style(computedStyle(el), rarities());
     const styleOf = (el) => remembered(styles, el, readStyle);
 
     function readBox(el) {
-      const { left, top, width, height } = el.getBoundingClientRect();
+      const { left, top, width, height } = dom.rect(el);
       return { left, top, width, height, right: left + width, bottom: top + height };
     }
 
     const boxOf = (el) => remembered(boxes, el, readBox);
 
     // Most pages hide nothing by markup; then nobody has to look up the tree for it.
-    const hidesByMarkup = () => (hiding ??= survey().hosts.size > 0 || document.querySelector(HIDDEN_BY_MARKUP) !== null);
+    const hidesByMarkup = () => (hiding ??= isNested() || document.querySelector(HIDDEN_BY_MARKUP) !== null);
     const hiddenByMarkup = (el) => hidesByMarkup() && closest(el, HIDDEN_BY_MARKUP) !== null;
-    const marksHidden = (el) => hidesByMarkup() && el.matches(HIDDEN_BY_MARKUP);
+    const marksHidden = (el) => hidesByMarkup() && dom.matches(el, HIDDEN_BY_MARKUP);
 
     // Whether the element, or what holds it up to the first scroll container, is clipped to nothing.
     const clippedAway = (el) => remembered(clipped, el, clippedHere);
@@ -178,7 +193,7 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     }
 
     function look(el) {
-      if (!el.checkVisibility(SEEN)) {
+      if (!dom.visible(el, SEEN)) {
         return false;
       }
       const box = boxOf(el);
@@ -193,35 +208,29 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     // An element with display: contents has no box of its own, but its text is shown.
     const boxless = (el) => styleOf(el).display === "contents";
 
-    const rendered = (el) =>
-      remembered(
-        renderedBefore,
-        el,
-        () => el.checkVisibility(RENDERED) || (boxless(el) && (parentOf(el) === null || rendered(parentOf(el)))),
-      );
+    const isRendered = (el) => dom.visible(el, RENDERED) || (boxless(el) && (parentOf(el) === null || rendered(parentOf(el))));
+    const rendered = (el) => remembered(renderedBefore, el, isRendered);
 
-    const textSeen = (el) =>
-      remembered(textSeenBefore, el, () =>
-        boxless(el) ? parentOf(el) !== null && textSeen(parentOf(el)) : seen(el) && !inkless(el),
-      );
+    const isTextSeen = (el) => (boxless(el) ? parentOf(el) !== null && textSeen(parentOf(el)) : seen(el) && !inkless(el));
+    const textSeen = (el) => remembered(textSeenBefore, el, isTextSeen);
 
     // The nearest ground that is painted in one colour; "unknown" where a transparency makes that no colour.
-    function groundOf(el) {
-      return remembered(grounds, el, () => {
-        const style = styleOf(el);
-        const colour = channels(style.live.backgroundColor);
-        if (colour === null || (colour[3] !== 0 && colour[3] !== 1)) {
-          return "unknown";
-        }
-        if (colour[3] === 1) {
-          return colour;
-        }
-        if (outOfFlow(style.position)) {
-          return "unknown"; // it lies over whatever is there
-        }
-        const parent = parentOf(el);
-        return parent === null ? WHITE : groundOf(parent);
-      });
+    const groundOf = (el) => remembered(grounds, el, groundHere);
+
+    function groundHere(el) {
+      const style = styleOf(el);
+      const colour = channels(style.live.backgroundColor);
+      if (colour === null || (colour[3] !== 0 && colour[3] !== 1)) {
+        return "unknown";
+      }
+      if (colour[3] === 1) {
+        return colour;
+      }
+      if (outOfFlow(style.position)) {
+        return "unknown"; // it lies over whatever is there
+      }
+      const parent = parentOf(el);
+      return parent === null ? WHITE : groundOf(parent);
     }
 
     // A picture or a gradient between the element and the end of the document.
@@ -241,7 +250,7 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     // Text that has been given no ink: skipped, transparent, of the colour of its ground, or moved out of its box.
     function inkless(el) {
       const { live } = styleOf(el);
-      const { uses } = sheets.study(turn);
+      const uses = rarities();
       if (uses.has("skip") && live.contentVisibility === "hidden") {
         return true;
       }
@@ -288,7 +297,7 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
     }
 
     // Cheap, and true of a little more than `seen`.
-    const likely = (el) => el.checkVisibility(SEEN);
+    const likely = (el) => dom.visible(el, SEEN);
 
     const turn = {
       likely,
@@ -301,6 +310,7 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
       textSeen,
       hiddenByMarkup,
       marksHidden,
+      body,
       parentOf,
       closest,
       styleOf,

@@ -8,12 +8,10 @@
 "use strict";
 
 foxloop.define("siphash", () => {
+  const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
   function hexOfWord(word) {
-    let text = "";
-    for (let shift = 0; shift < 32; shift += 8) {
-      text += ((word >>> shift) & 0xff).toString(16).padStart(2, "0");
-    }
-    return text;
+    return HEX[word & 0xff] + HEX[(word >>> 8) & 0xff] + HEX[(word >>> 16) & 0xff] + HEX[word >>> 24];
   }
 
   // Each 64-bit word is a pair of 32-bit ones, here `a` (low) and `A` (high) for v0, and so on. They are local, since a read hashes

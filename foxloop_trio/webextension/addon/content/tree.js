@@ -6,14 +6,21 @@
 // the element that an id means, seen from `el`, in its own root first. `children(el)`: the nodes that stand in it when it is
 // drawn. `all(selector)`: elements of the document's own tree; those of all trees in the order of the flat tree are the business
 // of flat.js. `at(x, y)`: the topmost element there. `active()`: the element that has the focus, or null.
-// Depends on: nothing.
+// Depends on: dom.
 "use strict";
 
-foxloop.define("tree", () => {
+foxloop.define("tree", ({ dom }) => {
+  const ELEMENT = 1;
   const TEXT = 3;
   const FRAGMENT = 11;
 
-  const shadowOf = (el) => el.openOrClosedShadowRoot ?? null;
+  const shadowOf = (el) => dom.shadow(el);
+
+  // The host of the tree that a node stands in; null in the document's own and in what is in no document.
+  function hostOf(node) {
+    const root = dom.root(node);
+    return dom.kind(root) === FRAGMENT ? (root.host ?? null) : null;
+  }
 
   // A closed root does not tell to which slot a child of its host goes; then the host itself is the next that can be known.
   function parent(el) {
@@ -29,17 +36,17 @@ foxloop.define("tree", () => {
 
   function closest(el, selector) {
     for (let at = el; at !== null;) {
-      const found = at.closest(selector);
+      const found = dom.closest(at, selector);
       if (found !== null) {
         return found;
       }
-      at = at.getRootNode().host ?? null;
+      at = hostOf(at);
     }
     return null;
   }
 
   function within(outer, el) {
-    for (let at = el; at !== null; at = at.getRootNode().host ?? null) {
+    for (let at = el; at !== null; at = hostOf(at)) {
       if (outer.contains(at)) {
         return true;
       }
@@ -63,10 +70,10 @@ foxloop.define("tree", () => {
   function children(el) {
     const root = shadowOf(el);
     if (root !== null) {
-      return root.childNodes;
+      return dom.children(root);
     }
-    const assigned = el.localName === "slot" ? el.assignedNodes() : [];
-    return assigned.length > 0 ? assigned : el.childNodes;
+    const assigned = dom.tag(el) === "slot" ? el.assignedNodes() : [];
+    return assigned.length > 0 ? assigned : dom.children(el);
   }
 
   function at(x, y) {
@@ -91,6 +98,7 @@ foxloop.define("tree", () => {
   }
 
   return {
+    ELEMENT,
     TEXT,
     shadowOf,
     parent,

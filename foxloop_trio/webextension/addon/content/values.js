@@ -4,10 +4,10 @@
 // `filesOf(el)`: names of the files it holds. `stateOf(el)`: true, false, "mixed", or undefined for what has no state. `isOn(el)`,
 // `isDisabled(el)`, `isReadOnly(el)`, `isRequired(el)`, `isSubmit(el)`, `expandedOf(el)`, `optionsOf(el)`, `chosenOf(el)`,
 // `assistsOf(el, role)`, `dateFormatOf(el, label)`.
-// Depends on: roles, tree, words.
+// Depends on: dom, roles, tree, words.
 "use strict";
 
-foxloop.define("values", ({ roles, tree, words }) => {
+foxloop.define("values", ({ dom, roles, tree, words }) => {
   const MASK = "•••";
   const SECRET_TOKENS = new Set(["current-password", "new-password", "one-time-code", "cc-number", "cc-csc"]);
   // "labelled as password, passphrase, PIN, CVV/CVC/security code, one-time or verification code", and the same in German, French
@@ -53,11 +53,11 @@ foxloop.define("values", ({ roles, tree, words }) => {
     if (!HOLDS_VALUE.has(el.localName) || !roles.typable(el, role ?? roles.roleOf(el))) {
       return false;
     }
-    const tokens = (el.getAttribute("autocomplete") ?? "").toLowerCase().split(/\s+/);
+    const tokens = (dom.attribute(el, "autocomplete") ?? "").toLowerCase().split(/\s+/);
     return (
       tokens.some((token) => SECRET_TOKENS.has(token)) ||
       SECRET_LABEL.test(label) ||
-      SECRET_LABEL.test(el.getAttribute("placeholder") ?? "")
+      SECRET_LABEL.test(dom.attribute(el, "placeholder") ?? "")
     );
   }
 
@@ -65,11 +65,11 @@ foxloop.define("values", ({ roles, tree, words }) => {
     if (!HOLDS_VALUE.has(el.localName) || !(el.localName === "select" || roles.typable(el, role ?? roles.roleOf(el)))) {
       return false;
     }
-    const tokens = (el.getAttribute("autocomplete") ?? "").toLowerCase().split(/\s+/);
+    const tokens = (dom.attribute(el, "autocomplete") ?? "").toLowerCase().split(/\s+/);
     return (
       tokens.some((token) => SENSITIVE_TOKENS.has(token)) ||
       SENSITIVE_LABEL.test(label) ||
-      SENSITIVE_LABEL.test(el.getAttribute("placeholder") ?? "")
+      SENSITIVE_LABEL.test(dom.attribute(el, "placeholder") ?? "")
     );
   }
 
@@ -80,8 +80,8 @@ foxloop.define("values", ({ roles, tree, words }) => {
     if (roles.isEditable(el)) {
       return (el.innerText ?? "").trim();
     }
-    return el.getAttribute("role") === "slider"
-      ? (el.getAttribute("aria-valuetext") ?? el.getAttribute("aria-valuenow") ?? "")
+    return dom.attribute(el, "role") === "slider"
+      ? (dom.attribute(el, "aria-valuetext") ?? dom.attribute(el, "aria-valuenow") ?? "")
       : "";
   }
 
@@ -99,7 +99,7 @@ foxloop.define("values", ({ roles, tree, words }) => {
       return el.checked;
     }
     for (const name of ["aria-checked", "aria-selected", "aria-pressed"]) {
-      const value = el.getAttribute(name);
+      const value = dom.attribute(el, name);
       if (value !== null) {
         return value === "mixed" ? "mixed" : value === "true";
       }
@@ -110,17 +110,19 @@ foxloop.define("values", ({ roles, tree, words }) => {
   function isOn(el) {
     return isToggle(el)
       ? el.checked
-      : ["aria-checked", "aria-selected", "aria-pressed"].some((name) => el.getAttribute(name) === "true");
+      : ["aria-checked", "aria-selected", "aria-pressed"].some((name) => dom.attribute(el, name) === "true");
   }
 
   function expandedOf(el) {
-    const value = el.getAttribute("aria-expanded");
+    const value = dom.attribute(el, "aria-expanded");
     return value === null ? undefined : value === "true";
   }
 
-  const isDisabled = (el) => el.matches(":disabled") || tree.closest(el, '[aria-disabled="true"]') !== null;
-  const isReadOnly = (el) => el.readOnly === true || el.getAttribute("aria-readonly") === "true";
-  const isRequired = (el) => el.required === true || el.getAttribute("aria-required") === "true";
+  const isDisabled = (el) => dom.matches(el, ":disabled") || tree.closest(el, '[aria-disabled="true"]') !== null;
+  // To ask an element for a property that it has not is dear.
+  const hasState = (el) => HOLDS_VALUE.has(el.localName);
+  const isReadOnly = (el) => (hasState(el) && el.readOnly === true) || dom.attribute(el, "aria-readonly") === "true";
+  const isRequired = (el) => (hasState(el) && el.required === true) || dom.attribute(el, "aria-required") === "true";
 
   function isSubmit(el) {
     return (
@@ -128,7 +130,7 @@ foxloop.define("values", ({ roles, tree, words }) => {
     );
   }
 
-  const optionDisabled = (option) => option.disabled || option.closest("optgroup")?.disabled === true;
+  const optionDisabled = (option) => option.disabled || dom.closest(option, "optgroup")?.disabled === true;
   const optionsOf = (el) => Array.from(el.options).filter((option) => !optionDisabled(option));
 
   // Which options are chosen, by position: a guard must differ when another one is, even one with the same value.
@@ -138,11 +140,11 @@ foxloop.define("values", ({ roles, tree, words }) => {
     if (!roles.typable(el, role)) {
       return { autocomplete: false, picker: false };
     }
-    const attribute = (name) => el.getAttribute(name);
+    const attribute = (name) => dom.attribute(el, name);
     return {
       autocomplete:
         ["list", "both"].includes(attribute("aria-autocomplete")) || attribute("role") === "combobox" || Boolean(attribute("list")),
-      picker: ["dialog", "grid"].includes(attribute("aria-haspopup")) || el.hasAttribute("data-datepicker"),
+      picker: ["dialog", "grid"].includes(attribute("aria-haspopup")) || dom.hasAttribute(el, "data-datepicker"),
     };
   }
 
@@ -162,7 +164,7 @@ foxloop.define("values", ({ roles, tree, words }) => {
     if (el.localName === "input" && el.type === "date") {
       return "YYYY-MM-DD";
     }
-    const texts = [el.getAttribute("placeholder"), el.getAttribute("data-format"), label];
+    const texts = [dom.attribute(el, "placeholder"), dom.attribute(el, "data-format"), label];
     return texts.map((text) => dateFormatIn(words.clean(text ?? ""))).find((format) => format !== undefined);
   }
 

@@ -6,7 +6,10 @@
 "use strict";
 
 foxloop.define("words", () => {
-  const clean = (text) => text.replace(/\s+/gu, " ").trim();
+  // Most texts need nothing, and to look is cheaper than to replace each space by itself.
+  const UNCLEAN = /\s\s|[^\S ]/u;
+
+  const clean = (text) => (UNCLEAN.test(text) ? text.replace(/\s+/gu, " ") : text).trim();
 
   function cut(text, most) {
     if (text.length > most) {
