@@ -25,8 +25,9 @@ STEP: Final = 256 * 1024
 class Follower:
     """An async iterator over the entries of a trail from number `from_seq` on, which waits for more at the end of the newest file.
 
-    It verifies nothing. Raises InvalidEntryError for a line that is no entry, StoreError when a file cannot be read or became
-    shorter.
+    It verifies nothing but that each goes on from the one before: of a group of appends that is undone, for a full disk, the first
+    may have been seen. Raises InvalidEntryError for a line that is no entry, StoreError when a file cannot be read, became shorter,
+    or goes on from something else.
     """
 
     def __init__(self, path: str, from_seq: int) -> None:
@@ -35,6 +36,7 @@ class Follower:
         self._number: int | None = None
         self._offset = 0
         self._lines = 0
+        self._head: str | None = None
         self._ready: deque[Entry] = deque()
 
     def __aiter__(self) -> Follower:
@@ -79,6 +81,9 @@ class Follower:
             if self._lines == 1:
                 line = line.removeprefix(BYTE_ORDER_MARK)
             entry = entry_from_json(parse_line(line, self._lines), self._lines)
+            if self._head not in (None, entry.prev):
+                raise StoreError(f"{name}: line {self._lines} does not go on from the entry before; it was undone, or changed")
+            self._head = entry.hash
             if entry.seq >= self._from_seq:
                 self._ready.append(entry)
         if len(new) > MAX_LINE_BYTES and b"\n" not in new:

@@ -179,6 +179,24 @@ async def test_half_a_write_that_is_undone_is_not_joined_to_the_next(half: int, 
                 assert await anext(entries) == written
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+async def test_entries_that_are_undone_after_they_were_seen_are_an_error(count: int, path: Path, key: TrailKey) -> None:
+    """H19, T39: others that have come in their place, each as long as it was, are not taken for what follows."""
+
+    async def write(values: list[str]) -> None:
+        async with open_trail(path, key=key, now=lambda: 1.0) as trail:
+            for value in values:
+                await trail.append(actor="a", kind="k", data=value)
+
+    await write(["seen"] * count)
+    async with open_trail(path, key=key) as trail, trail.follow() as entries:
+        assert [(await anext(entries)).data for _ in range(count)] == ["seen"] * count
+        os.truncate(path, 0)
+        await write(["new!"] * (count + 1))
+        with pytest.raises(StoreError, match=f"line {count + 1} does not go on"):
+            await anext(entries)
+
+
 async def test_entries_longer_than_what_is_read_at_a_time_are_followed(path: Path, key: TrailKey) -> None:
     """H19: whatever is before and after them."""
     async with open_trail(path, key=key, blobs_over=None) as trail, trail.follow() as entries:
