@@ -1,7 +1,7 @@
 // names: what a control is called, by "Accessible Name and Description Computation 1.2" of the W3C and its HTML mapping.
 //
 // `nameOf(el, turn)`, `descriptionOf(el, turn)`: whole texts, white space collapsed; callers cut them. `contentOf(el, turn)`: the
-// name that an element has by what stands in it. The steps have the letters of the standard. Where we differ on purpose (symbols,
+// name that an element has by what stands in it and can be seen: for words that the standard does not ask for. The steps have the letters of the standard. Where we differ on purpose (symbols,
 // secrets, line breaks, private characters) docs/reference/names-of-controls.md says why.
 // Depends on: hover, roles, sheets, tree, values, words.
 "use strict";
@@ -54,6 +54,9 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     // 2A: hidden, and not what a reference points at.
     if (walk.inner && !walk.hiddenToo && isHidden(el, walk)) {
       return "";
+    }
+    if (walk.sighted && !walk.turn.boxSeen(el)) {
+      return el.firstElementChild === null ? "" : fromContent(el, walk);
     }
     // 2B: aria-labelledby, not followed a second time.
     const referred = walk.referenced ? "" : fromReferences(el, "aria-labelledby", walk);
@@ -113,8 +116,12 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     return words.clean(parts.join(" "));
   }
 
-  function valueInName(el, { turn }) {
+  function valueInName(el, walk) {
+    const { turn } = walk;
     const role = roleToken(el) || roles.roleOf(el);
+    if (FIELDS.has(el.localName) && !values.isToggle(el) && Boolean(el.value) && isHushed(el, turn)) {
+      return "";
+    }
     if (RANGES.has(role)) {
       return attribute(el, "aria-valuetext") || attribute(el, "aria-valuenow") || (FIELDS.has(el.localName) ? el.value : "");
     }
@@ -124,8 +131,8 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     if (role === "listbox" || (role === "combobox" && !FIELDS.has(el.localName) && !roles.isEditable(el))) {
       const chosen = Array.from(el.querySelectorAll('[role=option][aria-selected="true"]'));
       return chosen.length === 0 && role === "combobox"
-        ? words.clean(el.textContent)
-        : chosen.map((option) => words.clean(option.textContent)).join(" ");
+        ? words.clean(fromContent(el, walk))
+        : chosen.map((option) => words.clean(fromContent(option, walk))).join(" ");
     }
     if (role === "textbox" || role === "searchbox" || role === "combobox") {
       const value = words.clean(values.plainValueOf(el));
@@ -213,7 +220,10 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     let text = memo.get(el);
     if (text === undefined) {
       text = words.clean(
-        fromContent(el, { turn, root: el, visited: new Set([el]), inner: true, hiddenToo: false, referenced: true }),
+        fromContent(el, {
+          ...{ turn, root: el, visited: new Set([el]), inner: true, hiddenToo: false, referenced: true },
+          sighted: !turn.hiddenByMarkup(el),
+        }),
       );
       memo.set(el, text);
     }
@@ -222,12 +232,13 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
 
   function fromContent(el, walk) {
     const inner = { ...walk, inner: true };
-    const parts = [generated(el, "::before", walk)];
+    const silent = walk.sighted && !walk.turn.textSeen(el);
+    const parts = [silent ? "" : generated(el, "::before", walk)];
     const children = tree.children(el);
     for (let at = 0; at < children.length; at += 1) {
       const child = children[at];
       if (child.nodeType === tree.TEXT) {
-        parts.push(child.data);
+        parts.push(silent ? "" : child.data);
       } else if (child.localName === "br") {
         parts.push(" ");
       } else if (child.localName !== undefined && !SILENT.has(child.localName)) {
@@ -240,7 +251,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
         parts.push(spaced(owned, compute(owned, inner), walk));
       }
     }
-    parts.push(generated(el, "::after", walk));
+    parts.push(silent ? "" : generated(el, "::after", walk));
     return parts.join("").replace(PRIVATE, "");
   }
 
@@ -262,7 +273,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     }
     const live = getComputedStyle(el, where);
     const texts = Array.from(live.content.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(([-\w]+)\)|(\/)/g));
-    if (texts.length === 0 || live.display === "none") {
+    if (texts.length === 0 || live.display === "none" || live.visibility !== "visible" || Number(live.opacity) === 0) {
       return "";
     }
     const slash = texts.findIndex((found) => found[3] !== undefined); // what follows it is the alternative for reading

@@ -21,6 +21,8 @@ foxloop.define("sheets", () => {
     shadow: /text-shadow/,
     fill: /text-fill|background-clip/,
     skip: /content-visibility/,
+    tiny: /font(?:-size)?: ?[^;]*?(?<![\w.#-])(?:[01](?:\.\d+)?(?:px|pt|%)|0?\.\d+r?em|0(?![\w.%])|calc|var)/,
+    dots: /text-security/,
   };
   const LISTS = ["pointer", "plain", "generated", "reveals"];
   const known = new WeakMap(); // sheet -> { length, found }

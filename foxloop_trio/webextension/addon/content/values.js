@@ -50,8 +50,11 @@ foxloop.define("values", ({ roles, tree, words }) => {
     if (wasPassword.has(el)) {
       return true;
     }
-    if (!HOLDS_VALUE.has(el.localName) || !roles.typable(el, role ?? roles.roleOf(el))) {
+    if (!roles.typable(el, role ?? roles.roleOf(el))) {
       return false;
+    }
+    if (HOLDS_VALUE.has(el.localName) && el.value !== "" && /disc|circle|square/.test(getComputedStyle(el).webkitTextSecurity)) {
+      return true; // the page itself draws dots
     }
     const tokens = (el.getAttribute("autocomplete") ?? "").toLowerCase().split(/\s+/);
     return (
@@ -62,7 +65,7 @@ foxloop.define("values", ({ roles, tree, words }) => {
   }
 
   function isSensitive(el, label, role = null) {
-    if (!HOLDS_VALUE.has(el.localName) || !(el.localName === "select" || roles.typable(el, role ?? roles.roleOf(el)))) {
+    if (el.localName !== "select" && !roles.typable(el, role ?? roles.roleOf(el))) {
       return false;
     }
     const tokens = (el.getAttribute("autocomplete") ?? "").toLowerCase().split(/\s+/);
@@ -129,7 +132,22 @@ foxloop.define("values", ({ roles, tree, words }) => {
   }
 
   const optionDisabled = (option) => option.disabled || option.closest("optgroup")?.disabled === true;
-  const optionsOf = (el) => Array.from(el.options).filter((option) => !optionDisabled(option));
+  const UNSHOWN = ":is(option, optgroup):is([hidden], [style*='display: none' i], [style*='display:none' i])";
+  const MOST_STYLED = 100; // of longer lists only the markup is asked
+
+  // What is chosen is shown on the closed list, whatever hides it in the open one.
+  function optionUnshown(option, styled) {
+    return (
+      !option.selected &&
+      (option.closest(UNSHOWN) !== null || (styled && getComputedStyle(option.closest("optgroup") ?? option).display === "none"))
+    );
+  }
+
+  function optionsOf(el) {
+    const all = Array.from(el.options);
+    const styled = all.length <= MOST_STYLED;
+    return all.filter((option) => !optionDisabled(option) && !optionUnshown(option, styled));
+  }
 
   // Which options are chosen, by position: a guard must differ when another one is, even one with the same value.
   const chosenOf = (el) => (el.localName === "select" ? Array.from(el.selectedOptions, (option) => option.index).join(",") : "");
