@@ -64,7 +64,7 @@ foxloop.define("describe", (parts) => {
       date_format: roles.typable(el, role) ? values.dateFormatOf(el, label) : undefined,
       secret,
       sensitive: sensitive || undefined,
-      href: tag === "a" || tag === "area" ? orNothing(attribute(el, "href", limits.addresses)) : undefined,
+      href: tag === "a" || tag === "area" ? orNothing(words.cut(places.hrefOf(el, turn), limits.addresses)) : undefined,
       row: row === null ? undefined : places.rowDigest(row, turn),
       row_text: card === null ? undefined : orNothing(rowText(card, turn, label)),
       via: facts.via === null ? undefined : "label",

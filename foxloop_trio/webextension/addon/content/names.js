@@ -3,10 +3,10 @@
 // `nameOf(el, turn)`, `descriptionOf(el, turn)`: whole texts, white space collapsed; callers cut them. `contentOf(el, turn)`: the
 // name that an element has by what stands in it and can be seen: for words that the standard does not ask for. The steps have the letters of the standard. Where we differ on purpose (symbols,
 // secrets, line breaks, private characters) docs/reference/names-of-controls.md says why.
-// Depends on: hover, roles, sheets, tree, values, words.
+// Depends on: hover, limits, roles, sheets, tree, values, words.
 "use strict";
 
-foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
+foxloop.define("names", ({ hover, limits, roles, sheets, tree, values, words }) => {
   const CAPTIONS = { submit: "Submit Query", reset: "Reset" }; // what Firefox writes on a button without a value
   const SILENT = new Set(["script", "style", "noscript", "template", "datalist"]);
   const LABELLED = new Set(["button", "input", "meter", "output", "progress", "select", "textarea"]);
@@ -25,7 +25,8 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
   const RANGES = new Set(["slider", "spinbutton", "scrollbar", "progressbar", "meter"]);
   const PRIVATE = /[\ue000-\uf8ff\u{f0000}-\u{10fffd}]/gu; // letters of icon fonts
 
-  const attribute = (el, name) => words.clean(el.getAttribute(name) ?? "");
+  const short = (text) => (text.length > limits.name ? words.cut(text, limits.name) : text);
+  const attribute = (el, name) => words.clean(short(el.getAttribute(name) ?? ""));
   const roleToken = (el) => el.getAttribute("role")?.trim().split(/\s+/, 1)[0] ?? "";
   const isPresentational = (el) => /^(?:none|presentation)$/.test(roleToken(el));
 
@@ -35,7 +36,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     if (name === undefined) {
       turn.memo("naming").set(el, true);
       const hiddenToo = hover.over(el, turn) !== null; // it will be shown as it is
-      name = words.clean(compute(el, { turn, root: el, visited: new Set(), inner: false, hiddenToo, referenced: false }));
+      name = short(words.clean(compute(el, { turn, root: el, visited: new Set(), inner: false, hiddenToo, referenced: false })));
       memo.set(el, name);
     }
     return name;
@@ -135,7 +136,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
         : chosen.map((option) => words.clean(fromContent(option, walk))).join(" ");
     }
     if (role === "textbox" || role === "searchbox" || role === "combobox") {
-      const value = words.clean(values.plainValueOf(el));
+      const value = words.clean(short(values.plainValueOf(el)));
       return value === "" || isHushed(el, turn) ? "" : value;
     }
     return null;
@@ -238,7 +239,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
     for (let at = 0; at < children.length; at += 1) {
       const child = children[at];
       if (child.nodeType === tree.TEXT) {
-        parts.push(silent ? "" : child.data);
+        parts.push(silent ? "" : short(child.data));
       } else if (child.localName === "br") {
         parts.push(" ");
       } else if (child.localName !== undefined && !SILENT.has(child.localName)) {
@@ -252,7 +253,7 @@ foxloop.define("names", ({ hover, roles, sheets, tree, values, words }) => {
       }
     }
     parts.push(silent ? "" : generated(el, "::after", walk));
-    return parts.join("").replace(PRIVATE, "");
+    return short(parts.join("")).replace(PRIVATE, "");
   }
 
   // Blocks and boxes stand apart; pieces of one line do not.

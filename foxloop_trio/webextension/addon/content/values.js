@@ -4,10 +4,10 @@
 // `filesOf(el)`: names of the files it holds. `stateOf(el)`: true, false, "mixed", or undefined for what has no state. `isOn(el)`,
 // `isDisabled(el)`, `isReadOnly(el)`, `isRequired(el)`, `isSubmit(el)`, `expandedOf(el)`, `optionsOf(el)`, `chosenOf(el)`,
 // `assistsOf(el, role)`, `dateFormatOf(el, label)`.
-// Depends on: roles, tree, words.
+// Depends on: limits, roles, tree, words.
 "use strict";
 
-foxloop.define("values", ({ roles, tree, words }) => {
+foxloop.define("values", ({ limits, roles, tree, words }) => {
   const MASK = "•••";
   const SECRET_TOKENS = new Set(["current-password", "new-password", "one-time-code", "cc-number", "cc-csc"]);
   // "labelled as password, passphrase, PIN, CVV/CVC/security code, one-time or verification code", and the same in German, French
@@ -60,7 +60,7 @@ foxloop.define("values", ({ roles, tree, words }) => {
     return (
       tokens.some((token) => SECRET_TOKENS.has(token)) ||
       SECRET_LABEL.test(label) ||
-      SECRET_LABEL.test(el.getAttribute("placeholder") ?? "")
+      SECRET_LABEL.test((el.getAttribute("placeholder") ?? "").slice(0, limits.name))
     );
   }
 
@@ -72,7 +72,7 @@ foxloop.define("values", ({ roles, tree, words }) => {
     return (
       tokens.some((token) => SENSITIVE_TOKENS.has(token)) ||
       SENSITIVE_LABEL.test(label) ||
-      SENSITIVE_LABEL.test(el.getAttribute("placeholder") ?? "")
+      SENSITIVE_LABEL.test((el.getAttribute("placeholder") ?? "").slice(0, limits.name))
     );
   }
 
@@ -181,7 +181,7 @@ foxloop.define("values", ({ roles, tree, words }) => {
       return "YYYY-MM-DD";
     }
     const texts = [el.getAttribute("placeholder"), el.getAttribute("data-format"), label];
-    return texts.map((text) => dateFormatIn(words.clean(text ?? ""))).find((format) => format !== undefined);
+    return texts.map((text) => dateFormatIn(words.clean((text ?? "").slice(0, limits.name)))).find((format) => format !== undefined);
   }
 
   return {
