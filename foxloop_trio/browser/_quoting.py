@@ -107,9 +107,7 @@ def _as_browsers_read(href: str, base: str) -> str:
     if found is None or (found["scheme"] or urlsplit(base).scheme).lower() not in ("http", "https"):
         return href
     scheme, slashes, rest = found["scheme"], found["slashes"].replace("\\", "/"), found["rest"]
-    if scheme is not None and scheme.lower() != urlsplit(base).scheme:
-        slashes = "//"
-    elif len(slashes) > 1:
+    if (scheme is not None and scheme.lower() != urlsplit(base).scheme) or len(slashes) > 1:
         slashes = "//"
     elif scheme is not None:
         scheme = None  # of the same scheme, and without its two slashes, it is a path

@@ -128,7 +128,11 @@ foxloop.define("describe", (parts) => {
     const options = values.optionsOf(el);
     let kept = options;
     if (options.length > limits.options) {
-      const ranked = options.map((option, at) => ({ option, at, rank: option.selected && !sensitive ? Infinity : (score?.(option.label) ?? 0) }));
+      const ranked = options.map((option, at) => ({
+        option,
+        at,
+        rank: option.selected && !sensitive ? Infinity : (score?.(option.label) ?? 0),
+      }));
       ranked.sort((a, b) => (a.rank === b.rank ? a.at - b.at : b.rank - a.rank));
       kept = ranked
         .slice(0, limits.options)

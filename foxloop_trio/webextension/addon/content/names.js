@@ -1,8 +1,9 @@
 // names: what a control is called, by "Accessible Name and Description Computation 1.2" of the W3C and its HTML mapping.
 //
-// `nameOf(el, turn)`, `descriptionOf(el, turn)`: whole texts, white space collapsed; callers cut them. `contentOf(el, turn)`: the
-// name that an element has by what stands in it and can be seen: for words that the standard does not ask for. The steps have the letters of the standard. Where we differ on purpose (symbols,
-// secrets, line breaks, private characters) docs/reference/names-of-controls.md says why.
+// `nameOf(el, turn)`, `descriptionOf(el, turn)`: whole texts, white space collapsed; callers cut them. `contentOf(el, turn)`:
+// the name that an element has by what stands in it and can be seen: for words that the standard does not ask for. The steps
+// have the letters of the standard. Where we differ on purpose (symbols, secrets, line breaks, private characters)
+// docs/reference/names-of-controls.md says why.
 // Depends on: hover, limits, roles, sheets, tree, values, words.
 "use strict";
 
@@ -36,7 +37,8 @@ foxloop.define("names", ({ hover, limits, roles, sheets, tree, values, words }) 
     if (name === undefined) {
       turn.memo("naming").set(el, true);
       const hiddenToo = hover.over(el, turn) !== null; // it will be shown as it is
-      name = short(words.clean(compute(el, { turn, root: el, visited: new Set(), inner: false, hiddenToo, referenced: false })));
+      const walk = { turn, root: el, visited: new Set(), inner: false, hiddenToo, referenced: false };
+      name = short(words.clean(compute(el, walk)));
       memo.set(el, name);
     }
     return name;

@@ -109,7 +109,8 @@ foxloop.define("neighbours", ({ looks, names, roles, tree, values, words }) => {
   }
 
   function shownText(el, turn) {
-    return /^(?:input|textarea|select|canvas|video|audio)$/.test(el.localName) || roles.isEditable(el) ? "" : names.contentOf(el, turn);
+    const hasNone = /^(?:input|textarea|select|canvas|video|audio)$/.test(el.localName) || roles.isEditable(el);
+    return hasNone ? "" : names.contentOf(el, turn);
   }
 
   // "images/star-on.png" is "star on".

@@ -1,10 +1,11 @@
 // places: what surrounds a control: its section, its form, its row.
 //
-// `sectionOf(el, turn)`: the name of the enclosing region, whole; of a day in a calendar, its month. `formOf(el, turn)`: its form, or null. `rowOf(el, turn)`: its
-// row, or null. `rowDigest(row, turn)`: 32-bit digest of a row's text, in base 36; the digest of the empty text when there is no
-// row. `cardOf(el, turn)`: the row, or where there is none the nearest of several blocks that are made alike. `destinationOf(el,
-// form, turn)`: where that submit control would send the form. `hrefOf(el, turn)`: the address of a link as a reader can resolve it. `leadsTo(el, turn)`: where a link or a submit control leads, in
-// one text; "" for everything else. `isBehindModal(el, turn)`: an open modal dialog keeps people from it.
+// `sectionOf(el, turn)`: the name of the enclosing region, whole; of a day in a calendar, its month. `formOf(el, turn)`: its
+// form, or null. `rowOf(el, turn)`: its row, or null. `rowDigest(row, turn)`: 32-bit digest of a row's text, in base 36; the
+// digest of the empty text when there is no row. `cardOf(el, turn)`: the row, or where there is none the nearest of several
+// blocks that are made alike. `destinationOf(el, form, turn)`: where that submit control would send the form. `hrefOf(el,
+// turn)`: the address of a link as a reader can resolve it. `leadsTo(el, turn)`: where a link or a submit control leads, in one
+// text; "" for everything else. `isBehindModal(el, turn)`: an open modal dialog keeps people from it.
 // Depends on: calendar, limits, names, tree, values, words.
 "use strict";
 
@@ -118,7 +119,7 @@ foxloop.define("places", ({ calendar, limits, names, tree, values, words }) => {
     };
   }
 
-  // As it is written; where a <base> of another site turns all relative addresses, or the document has no address of its own, whole.
+  // As it is written; whole where a <base> of another site turns all relative addresses, or the document has no address of its own.
   function hrefOf(el, turn) {
     const written = el.getAttribute("href") ?? "";
     const memo = turn.memo("base");

@@ -4,8 +4,8 @@
 // its end and without what only the background page knows: frame, parent, origin, and how much of the text goes on. `options`:
 // `{ focus, node, find, offset, textOffset, maxControls, maxText }`, the params of `page.read`; `node` is that of its region.
 // Reading changes nothing: no focus, no scroll, no attribute, no event.
-// Depends on: calendar, captcha, controls, describe, extras, frameList, guard, hover, identity, limits, neighbours, numbers, pageText,
-// places, popups, sight, tree, words.
+// Depends on: calendar, captcha, controls, describe, extras, frameList, guard, hover, identity, limits, neighbours, numbers,
+// pageText, places, popups, sight, tree, words.
 "use strict";
 
 foxloop.define("read", (parts) => {

@@ -2,10 +2,11 @@
 //
 // Purpose: `createSight()` answers one turn's questions about the page and remembers the answers; the next turn makes a new one.
 // It is handed around as "the turn".
-// Result: `{ all(selector), hosts, seen(el), rendered(el), boxSeen(el), textSeen(el), styleOf(el), boxOf(el), view, memo(name) }`. `seen`: a
-// person can see that control; `likely`, a cheap upper bound of it. `rendered`: it takes part in the page's text at all.
-// `boxSeen`: as `seen`, of what it stands in where it has no box. `textSeen`: text directly in it can be seen. `boxOf`: its rectangle in the viewport. `parentOf`: as tree.parent. `view`: size
-// and place of the viewport. `memo(name)`: a Map for whoever else remembers things for this turn.
+// Result: `{ all(selector), hosts, seen(el), rendered(el), boxSeen(el), textSeen(el), styleOf(el), boxOf(el), view, memo(name)
+// }`. `seen`: a person can see that control; `likely`, a cheap upper bound of it. `rendered`: it takes part in the page's text
+// at all. `boxSeen`: as `seen`, of what it stands in where it has no box. `textSeen`: text directly in it can be seen. `boxOf`:
+// its rectangle in the viewport. `parentOf`: as tree.parent. `view`: size and place of the viewport. `memo(name)`: a Map for
+// whoever else remembers things for this turn.
 // Depends on: flat, limits, sheets, tree.
 "use strict";
 
@@ -206,8 +207,8 @@ foxloop.define("sight", ({ flat, limits, sheets, tree }) => {
         : right <= 0 || bottom <= 0 || left >= view.width || top >= view.height;
     }
 
-    // What an ancestor with hidden overflow leaves of what stands in `el`: a rectangle, or null for all of it. Whatever scrolls ends
-    // it, as does the document. Controls there can be brought in view by acting; words are not seen until that is done.
+    // What an ancestor with hidden overflow leaves of what stands in `el`: a rectangle, or null for all of it. Whatever scrolls
+    // ends it, as does the document. Controls there can be brought in view by acting; words are not seen until that is done.
     const windowIn = (el) =>
       remembered(windows, el, () => {
         if (el === body || el === documentElement || styleOf(el).overflow === "visible") {

@@ -53,7 +53,7 @@ foxloop.define("values", ({ limits, roles, tree, words }) => {
     if (!roles.typable(el, role ?? roles.roleOf(el))) {
       return false;
     }
-    if (HOLDS_VALUE.has(el.localName) && el.value !== "" && /disc|circle|square/.test(getComputedStyle(el).webkitTextSecurity)) {
+    if (HOLDS_VALUE.has(el.localName) && el.value !== "" && getComputedStyle(el).webkitTextSecurity !== "none") {
       return true; // the page itself draws dots
     }
     const tokens = (el.getAttribute("autocomplete") ?? "").toLowerCase().split(/\s+/);
@@ -181,7 +181,9 @@ foxloop.define("values", ({ limits, roles, tree, words }) => {
       return "YYYY-MM-DD";
     }
     const texts = [el.getAttribute("placeholder"), el.getAttribute("data-format"), label];
-    return texts.map((text) => dateFormatIn(words.clean((text ?? "").slice(0, limits.name)))).find((format) => format !== undefined);
+    return texts
+      .map((text) => dateFormatIn(words.clean((text ?? "").slice(0, limits.name))))
+      .find((format) => format !== undefined);
   }
 
   return {
