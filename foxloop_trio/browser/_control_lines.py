@@ -12,7 +12,7 @@ from typing import Final
 
 import attrs
 
-from ._quoting import host_of_link, quote, remarks
+from ._quoting import host_of_link, quote, remarks, visible
 from ._snapshot import Control, Option, Snapshot
 
 __all__ = ["FIELDS", "SHORT", "Item", "LineWriter", "choose", "control_line", "items"]
@@ -112,14 +112,14 @@ def _elsewhere(control: Control, page_url: str) -> Iterator[tuple[str, str]]:
         there = host_of_link(control.destination.url, page_url)
         if there is not None and there != host_of_link("", page_url):
             yield "sends_to", quote(there)
-    elif control.href and (named := _HOST.match(control.label.strip())) is not None:
+    elif control.href and (named := _HOST.match(visible(control.label).strip())) is not None:
         there, said = host_of_link(control.href, page_url), host_of_link(f"http://{named['host']}/", page_url)
         if there is not None and said is not None and _plain(there) != _plain(said):
             yield "leads_to", quote(there)
 
 
 def _plain(host: str) -> str:
-    return host.removeprefix("www.")
+    return host.removeprefix("www.").removesuffix(".")
 
 
 def _cut(count: int) -> str:

@@ -33,6 +33,9 @@ _JOINERS: Final = frozenset("\u200c\u200d")
 """Honest beside letters of some scripts and in composed pictures, never between two ASCII letters."""
 _SPACES: Final = re.compile(r"\s+")  # of str, so NEL and the line and paragraph separators are among them
 _MARKER: Final = re.compile(r"<(?=\s*/?\s*untrusted-data)", re.IGNORECASE)
+_ENDS: Final = re.compile(r"\A[\x00-\x20]+|[\x00-\x20]+\Z")
+_BREAKS: Final = re.compile(r"[\t\n\r]")
+_ADDRESS: Final = re.compile(r"(?:(?P<scheme>[a-z][a-z0-9+.-]*):)?(?P<slashes>[/\\]*)(?P<rest>.*)\Z", re.IGNORECASE | re.DOTALL)
 _UNPRINTABLE: Final = re.compile("[\x7f-\x9f\ud800-\udfff]")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _FOREIGN: Final = frozenset(
@@ -90,10 +93,27 @@ def quote_address(url: str) -> str:
 def host_of_link(href: str, base: str) -> str | None:
     """The host to which a link leads from the page at `base`, in ASCII; None when it leads to none."""
     try:
-        parts = _split(urljoin(base, href.strip()))
+        parts = _split(urljoin(base, _as_browsers_read(href, base)))
     except ValueError:
         return None
     return _ascii(parts.hostname) if parts is not None and parts.hostname and parts.scheme in ("http", "https") else None
+
+
+def _as_browsers_read(href: str, base: str) -> str:
+    """The address in the form in which Python takes it for what browsers do: a backslash is a slash, and more slashes are two."""
+    href = _ENDS.sub("", href)
+    href = _BREAKS.sub("", href)
+    found = _ADDRESS.match(href)
+    if found is None or (found["scheme"] or urlsplit(base).scheme).lower() not in ("http", "https"):
+        return href
+    scheme, slashes, rest = found["scheme"], found["slashes"].replace("\\", "/"), found["rest"]
+    if (scheme is not None and scheme.lower() != urlsplit(base).scheme) or len(slashes) > 1:
+        slashes = "//"
+    elif scheme is not None:
+        scheme = None  # of the same scheme, and without its two slashes, it is a path
+    end = min((at for mark in "?#" if (at := rest.find(mark)) >= 0), default=len(rest))
+    path = rest[:end].replace("\\", "/")
+    return f"{'' if scheme is None else scheme + ':'}{slashes}{path}{rest[end:]}"
 
 
 def _is_honest(text: str, at: int) -> bool:

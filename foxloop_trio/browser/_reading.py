@@ -10,12 +10,15 @@ import attrs
 
 from ..errors import BadOptionsError, BrowserError
 from ..wire import LIMITS
-from ._snapshot import Control, Part, Snapshot
+from ._snapshot import Control, Part, Snapshot, whole_text
 
 __all__ = ["TOP_ONLY", "Question", "documents_of", "element_of", "with_top"]
 
 TOP_ONLY: Final[Mapping[str, Any]] = {"frame": 0, "max_controls": 1, "max_text": 0}
 """Asks for what the top frame is, with as little of its content as may be asked for."""
+
+MOST: Final = 2**53 - 1
+"""The largest whole number that the add-on's language holds."""
 
 _ID: Final = re.compile(r"(0|[1-9][0-9]{0,5}):([1-9][0-9]{0,14})\Z", re.ASCII)
 
@@ -66,9 +69,9 @@ class Question:
     ) -> Question:
         """Raises BadOptionsError for what cannot be asked, and BrowserError as `element_of` does."""
         numbers = {
-            "frame": (frame, 0, None),
-            "offset": (offset, 0, None),
-            "text_offset": (text_offset, 0, None),
+            "frame": (frame, 0, MOST),
+            "offset": (offset, 0, MOST),
+            "text_offset": (text_offset, 0, MOST),
             "max_controls": (max_controls, 1, LIMITS["controls"]),
             "max_text": (max_text, 0, LIMITS["text"]),
         }
@@ -76,15 +79,17 @@ class Question:
             _check_number(name, value, least, most)
         if find is not None and not (isinstance(find, str) and find.strip() and len(find) <= LIMITS["find"]):
             raise BadOptionsError(f"snapshot: find is a text of 1 to {LIMITS['find']} characters, not {find!r}")
+        if focus is not None and not isinstance(focus, str):
+            raise BadOptionsError(f"snapshot: focus is a text, not {focus!r}")
         params: dict[str, Any] = {name: value for name, (value, _, _) in numbers.items() if value}
         if frame is not None:
             params["frame"] = frame
         if max_text is not None:
             params["max_text"] = max_text
         if focus is not None and focus.strip():
-            params["focus"] = focus[: LIMITS["focus"]]
+            params["focus"] = whole_text(focus[: LIMITS["focus"]])
         if find is not None:
-            params["find"] = find
+            params["find"] = whole_text(find)
         inside = None
         if region is not None:
             element = params["region"] = element_of(region, documents, "snapshot: region")
@@ -109,12 +114,11 @@ def _without_content(state: Mapping[str, Any]) -> dict[str, Any]:
     return {**state, "controls": [], "text": "", "headings": [], "truncated": 0, "text_truncated": 0}
 
 
-def _check_number(name: str, value: object, least: int, most: int | None) -> None:
+def _check_number(name: str, value: object, least: int, most: int) -> None:
     if value is None:
         return
-    if not isinstance(value, int) or isinstance(value, bool) or value < least or (most is not None and value > most):
-        bound = f"from {least} to {most}" if most is not None else f"of at least {least}"
-        raise BadOptionsError(f"snapshot: {name} is a whole number {bound}, not {value!r}")
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise BadOptionsError(f"snapshot: {name} is a whole number from {least} to {most}, not {str(value)[:100]}")
 
 
 def documents_of(snapshot: Snapshot) -> dict[int, str]:

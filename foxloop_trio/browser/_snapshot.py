@@ -15,7 +15,7 @@ import attrs
 
 from ..errors import BrowserError
 
-__all__ = ["MASK", "Box", "Changes", "Control", "Destination", "Frame", "Option", "Part", "Snapshot", "Unreadable"]
+__all__ = ["MASK", "Box", "Changes", "Control", "Destination", "Frame", "Option", "Part", "Snapshot", "Unreadable", "whole_text"]
 
 MASK: Final = "•••"
 """Stands for the value of a secret field that is not empty."""
@@ -23,7 +23,7 @@ MASK: Final = "•••"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def _whole(text: str) -> str:
+def whole_text(text: str) -> str:
     """The text with surrogate pairs joined and lone ones replaced: a page can hold halves, and nothing that encodes can."""
     if text.isascii() or not _SURROGATE.search(text):
         return text
@@ -31,11 +31,11 @@ def _whole(text: str) -> str:
 
 
 def _text() -> Any:
-    return attrs.field(converter=_whole)
+    return attrs.field(converter=whole_text)
 
 
 def _optional_text() -> Any:
-    return attrs.field(default=None, converter=attrs.converters.optional(_whole))
+    return attrs.field(default=None, converter=attrs.converters.optional(whole_text))
 
 
 @attrs.frozen(kw_only=True)
@@ -130,7 +130,7 @@ class Control:
     row: str | None = None
     via: str | None = None
     destination: Destination | None = None
-    description: str = attrs.field(default="", converter=_whole)
+    description: str = attrs.field(default="", converter=whole_text)
     popup_for: str | None = None
     hover_only: str | None = None
     sensitive: bool = False
@@ -333,7 +333,7 @@ def _of(frame: Frame) -> tuple[str, str]:
 def _frame(state: Mapping[str, Any]) -> Frame:
     fields = {name: value for name, value in state.items() if name not in ("controls", "origin", "took_ms", "text_truncated")}
     return Frame(
-        **{**fields, "headings": tuple(_whole(heading) for heading in state["headings"])},
+        **{**fields, "headings": tuple(whole_text(heading) for heading in state["headings"])},
         text_more=state.get("text_truncated", 0),
         took=state.get("took_ms", 0) / 1000,
     )
@@ -349,7 +349,7 @@ def _controls(state: Mapping[str, Any]) -> Iterator[Control]:
         if "destination" in found:
             parts["destination"] = Destination(**found["destination"])
         if "files" in found:
-            parts["files"] = tuple(_whole(name) for name in found["files"])
+            parts["files"] = tuple(whole_text(name) for name in found["files"])
         if "box" in found:
             x, y, width, height = found["box"]
             parts["box"] = Box(x=left + x, y=top + y, width=width, height=height)

@@ -17,7 +17,7 @@ import trio
 
 from ..actions import EffectState, Permit
 from ..channel import Call, CallTimeout, RemoteCallError
-from ..errors import BrowserError, ChannelError
+from ..errors import BadOptionsError, BrowserError, ChannelError
 from ._act import ActResult, check_permit, check_pin
 from ._changes import changes
 from ._faults import browser_error
@@ -168,6 +168,8 @@ class Tab:
         to do), ``no-tab``, ``browser-lost``, ``document-gone`` for a region or frame that is not there any more, all of them at
         once; and the last read's error otherwise.
         """
+        if since is not None and not isinstance(since, Snapshot):
+            raise BadOptionsError(f"snapshot: since is an earlier Snapshot of this tab, not {str(since)[:100]!r}")
         asked = {"focus": focus, "region": region, "find": find, "frame": frame, "offset": offset, "text_offset": text_offset}
         question = Question.of(self._documents, **asked, max_controls=max_controls, max_text=max_text)  # type: ignore[arg-type]
         answer = await self._read_when_ready(question)

@@ -130,6 +130,7 @@ def test_a_description_that_stands_in_the_text_is_not_repeated():
         ),
         ({"submit": True, "destination": {"url": "http://shop.test/x", "method": "POST", "target": ""}}, " (submits)"),
         ({"role": "link", "label": "www.bank.test", "href": "http://evil.test/"}, ' leads_to="evil.test"'),
+        ({"role": "link", "label": "bank.test", "href": "https:\\\\evil.test\\@bank.test"}, ' leads_to="evil.test"'),
         ({"role": "link", "label": "https://bank.test/in", "href": "https://www.bank.test/"}, ""),
         ({"role": "link", "label": "Our bank", "href": "http://evil.test/"}, ""),
     ],
@@ -173,3 +174,9 @@ def test_whatever_a_page_writes_stays_in_quotes(label, value, section, descripti
 def test_a_line_alone_needs_no_page():
     """`control_line` is pure of everything but its control."""
     assert control_line(page(control()).controls[0]) == '[0:1] button "OK"'
+
+
+def test_an_invisible_character_does_not_hide_that_a_link_names_another_host() -> None:
+    """What is shown of the label is the name of a host; so it is compared."""
+    (line,) = lines_of(control(role="link", label="bank\u200b.test", href="http://evil.test/"))
+    assert line == '[0:1] link "bank.test" leads_to="evil.test" (1 invisible character removed)'

@@ -116,3 +116,29 @@ def test_an_address_shows_its_true_host(url: str, shown: str) -> None:
 def test_where_a_link_leads(href: str, host: str | None) -> None:
     """Resolved against the page, in ASCII; nothing for what opens no page."""
     assert host_of_link(href, "http://shop.test/here/") == host
+
+
+ODD_ADDRESSES = [
+    ("https:\\\\evil.test", "evil.test"),
+    ("/\\evil.test/x", "evil.test"),
+    ("//evil.test\\@shop.test/", "evil.test"),
+    ("https://evil.test\\@shop.test/", "evil.test"),
+    ("ht\ntps://evil.test", "evil.test"),
+    ("\x01 https://evil.test", "evil.test"),
+    ("///evil.test", "evil.test"),
+    ("https:///evil.test", "evil.test"),
+    ("http:evil.test", "evil.test"),
+    ("https:evil.test", "shop.test"),
+    ("https:/evil.test", "shop.test"),
+    ("evil.test", "shop.test"),
+    ("?next=\\\\evil.test", "shop.test"),
+    ("https://shop.test@evil.test", "evil.test"),
+    ("javascript:void 0", None),
+    ("https://[::1", None),
+]
+
+
+@pytest.mark.parametrize(("href", "host"), ODD_ADDRESSES)
+def test_a_link_leads_to_the_host_that_a_browser_goes_to(href: str, host: str | None) -> None:
+    """Backslashes, control characters and too many slashes are read as the URL standard has it, and not as Python does."""
+    assert host_of_link(href, "https://shop.test/cart") == host

@@ -211,3 +211,99 @@ async def test_very_many_nested_frames_are_bounded_and_counted(reader: PageReade
         return sum(one.get("count", 1) for one in found["unreadable"]) + len(found["frames"]) > 150
 
     await soon(counted, 60)
+
+
+async def test_kept_out_frames_beyond_those_that_are_named_are_counted(reader: PageReader) -> None:
+    """None is dropped silently, however many there are."""
+    await reader.open("<p>top</p>" + "<iframe src='about:config' width=20 height=20></iframe>" * 150)
+
+    async def counted() -> bool:
+        unreadable = (await in_time(reader))["unreadable"]
+        counts: list[int] = [one.get("count", 1) for one in unreadable]
+        return len(counts) < 100 and sum(counts) == 150
+
+    await soon(counted)
+
+
+STORM = """
+(function () {
+  let made = 0;
+  const more = (page, depth) => {
+    for (let at = 0; at < 5 && made < 1500; at++) {
+      made++;
+      const frame = page.createElement("iframe");
+      frame.srcdoc = "<p>leaf</p><button>b</button>";
+      frame.onload = () => depth < 8 && more(frame.contentDocument, depth + 1);
+      page.body.append(frame);
+    }
+  };
+  more(document, 0);
+})()
+"""
+
+
+@pytest.mark.long
+async def test_a_storm_of_frames_in_frames_is_read_or_refused_and_can_be_left(reader: PageReader) -> None:
+    """Frames that make frames while they are read: bounded in time and number each time, and the next page is as if nothing had
+    been."""
+    await reader.open("<button>top</button>")
+    await reader.js(f"void {STORM.strip()}")
+    began = trio.current_time()
+    while trio.current_time() - began < 15:
+        frame = await top_or_refused(reader)
+        assert frame is None or [one["label"] for one in frame["controls"]] == ["top"]
+
+    async def left() -> bool:
+        try:
+            return [one["label"] for one in await reader.controls("<button>after</button>")] == ["after"]
+        except RemoteCallError as error:
+            assert error.code in ("navigation-failed", "timeout")  # noqa: PT017
+            return False
+
+    await soon(left, 60)
+
+
+HEAVY = {
+    "a name of ten megabytes": ("<button id=b>x</button>", "b.setAttribute('aria-label', 'word '.repeat(2e6))"),
+    "many long names": (
+        "<div id=d></div>",
+        "d.innerHTML = Array.from({length: 300}, () => `<button aria-label='${'w '.repeat(50000)}'></button>`).join('')",
+    ),
+    "a hundred thousand options": (
+        "<select id=s></select>",
+        "s.innerHTML = Array.from({length: 1e5}, (_, n) => `<option>${n}`).join('')",
+    ),
+    "a thousand roots in each other": (
+        "<button>top</button><div id=d></div>",
+        (
+            "(function () { let at = d; for (let n = 0; n < 1000; n++) { at = at.attachShadow({mode: 'closed'}); "
+            "at.innerHTML = '<button>b</button><div></div>'; at = at.lastChild } })()"
+        ),
+    ),
+    "a thousand roots beside each other": (
+        "<div id=d></div>",
+        (
+            "(function () { for (let n = 0; n < 1000; n++) d.appendChild(document.createElement('div'))"
+            ".attachShadow({mode: 'open'}).innerHTML = '<button>b</button>' })()"
+        ),
+    ),
+    "selectors that look everywhere": (
+        "<style id=s></style><div id=d></div><button>b</button>",
+        (
+            "(s.textContent = Array.from({length: 500}, (_, n) => `div:has(.x${n} ~ .y${n}) { cursor: pointer }`).join(''), "
+            "d.innerHTML = '<div><i></i></div>'.repeat(1000))"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HEAVY)
+async def test_what_is_heavy_is_read_in_time(reader: PageReader, name: str) -> None:
+    """Bounds on names, on nested roots and on selectors keep the work small."""
+    html, script = HEAVY[name]
+    await reader.open(html)
+    await reader.js(f"void ({script})")
+    frame = await top_or_refused(reader)
+    assert frame is not None
+    assert frame["controls"]
+    assert frame["took_ms"] < 1000 * READ_SECONDS

@@ -13,12 +13,13 @@ import { answer, within } from "./answers.js";
 import { Fault } from "./faults.js";
 
 const MOST_FRAMES = 64; // documents asked in one call; the rest is counted
-const MOST_UNREADABLE = 100;
+const MOST_UNREADABLE = 90; // that are named; the rest is counted
 const FRAME_MS = 2000; // a frame may take so long; the rest of the page need not wait for it
 const RESERVE_MS = 300;
 
 const KEPT_OUT = "Firefox keeps extensions out of it, or it did not load";
 const SILENT = "it did not answer in time";
+const NOT_NAMED = `more than ${MOST_UNREADABLE} that could not be read`;
 const NO_BODY = "the document has no body (yet)";
 const TOO_MANY = `more than ${MOST_FRAMES} frames: read one of the others by its frame number, or a part of the page`;
 
@@ -40,10 +41,11 @@ export function createFrames({ documents, tabs, platform }) {
     for (let level = [root]; level.length > 0;) {
       level = (await Promise.all(level.map((node) => descend(node, state)))).flat();
     }
-    if (state.unread > 0) {
-      state.unreadable.push({ url: "", reason: TOO_MANY, count: state.unread });
-    }
-    return { found: inOrder(root), unreadable: state.unreadable.slice(0, MOST_UNREADABLE) };
+    const counted = [
+      { url: "", reason: TOO_MANY, count: state.unread },
+      { url: "", reason: NOT_NAMED, count: state.unreadable.length - MOST_UNREADABLE },
+    ].filter((entry) => entry.count > 0);
+    return { found: inOrder(root), unreadable: [...state.unreadable.slice(0, MOST_UNREADABLE), ...counted] };
   }
 
   // Asks the frames that stand in a document, all at once; in the order in which they stand there.

@@ -64,7 +64,7 @@ foxloop.define("describe", (parts) => {
       date_format: roles.typable(el, role) ? values.dateFormatOf(el, label) : undefined,
       secret,
       sensitive: sensitive || undefined,
-      href: tag === "a" || tag === "area" ? orNothing(attribute(el, "href", limits.addresses)) : undefined,
+      href: tag === "a" || tag === "area" ? orNothing(words.cut(places.hrefOf(el, turn), limits.addresses)) : undefined,
       row: row === null ? undefined : places.rowDigest(row, turn),
       row_text: card === null ? undefined : orNothing(rowText(card, turn, label)),
       via: facts.via === null ? undefined : "label",
@@ -128,7 +128,11 @@ foxloop.define("describe", (parts) => {
     const options = values.optionsOf(el);
     let kept = options;
     if (options.length > limits.options) {
-      const ranked = options.map((option, at) => ({ option, at, rank: option.selected ? Infinity : (score?.(option.label) ?? 0) }));
+      const ranked = options.map((option, at) => ({
+        option,
+        at,
+        rank: option.selected && !sensitive ? Infinity : (score?.(option.label) ?? 0),
+      }));
       ranked.sort((a, b) => (a.rank === b.rank ? a.at - b.at : b.rank - a.rank));
       kept = ranked
         .slice(0, limits.options)

@@ -111,7 +111,7 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
     const painted = fill !== "none" || stroke !== "none" || el.localName === "image";
     const sized = box.width >= SMALLEST_SHAPE || box.height >= SMALLEST_SHAPE;
     const ground = box.width >= whole.width && box.height >= whole.height;
-    if (painted && sized && !ground && (!isText || el.textContent.trim() !== "")) {
+    if (painted && sized && !ground && (!isText || (el.textContent.trim() !== "" && turn.textSeen(el)))) {
       state.shapes += 1;
       note(el, "shape", state.out);
     }
@@ -200,7 +200,7 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
     const text = el.textContent;
     if (state.looked < MOST_LOOKED_AT && text.length <= LONGEST_TEXT && text.trim() !== "" && el.firstElementChild === null) {
       state.looked += 1;
-      if (!inControl(el) && state.turn.seen(el)) {
+      if (!inControl(el) && state.turn.textSeen(el)) {
         note(el, "text", state.out);
       }
     }

@@ -21,24 +21,25 @@ foxloop.define("flat", ({ dom, tree }) => {
   ].join(", ");
   const CUSTOM_HOSTS = `:not(${KNOWN})`;
   const MOST_ASKED = 100_000; // elements of each kind; the hosts of larger pages are found among the first of them
+  const DEEPEST = 64; // roots in each other; what lies deeper is not entered, since looking through it takes longer and longer
   const FOLLOWS = 4; // Node.DOCUMENT_POSITION_FOLLOWING
 
   function survey() {
     const hosts = new Map();
     const rootsHosts = new Map(); // the hosts of each scope, in its order
 
-    function collect(scope) {
+    function collect(scope, depth) {
       const found = [];
       for (const selector of [PLAIN_HOSTS, CUSTOM_HOSTS]) {
-        for (const el of dom.hosts(scope.querySelectorAll(selector), MOST_ASKED)) {
+        for (const el of dom.hosts(scope.querySelectorAll(selector), depth < DEEPEST ? MOST_ASKED : 0)) {
           hosts.set(el, dom.shadow(el));
           found.push(el);
         }
       }
       rootsHosts.set(scope, found);
-      found.forEach((el) => collect(hosts.get(el)));
+      found.forEach((el) => collect(hosts.get(el), depth + 1));
     }
-    collect(document);
+    collect(document, 0);
 
     function all(selector) {
       if (hosts.size === 0) {

@@ -28,6 +28,7 @@ foxloop.define("limits", () => ({
 
   controlsAtFirst: 300, // controls of one frame, unless a read asks for more (page reference 2.11)
   dialogMessage: 500, // what of a script dialog's text is worth telling
+  name: 10_000, // UTF-16 units of a name or another attribute that are looked at; what a page has beyond them is no name
   rowText: 2000, // UTF-16 units of a row that go into its digest
   smallestBox: 2, // CSS px; a box must be larger than this both ways to be seen
   textAtFirst: 6000, // UTF-16 units of text, unless a read asks for more (page reference 2.10)

@@ -1,12 +1,13 @@
 // names: what a control is called, by "Accessible Name and Description Computation 1.2" of the W3C and its HTML mapping.
 //
-// `nameOf(el, turn)`, `descriptionOf(el, turn)`: whole texts, white space collapsed; callers cut them. `contentOf(el, turn)`: the
-// name that an element has by what stands in it. The steps have the letters of the standard. Where we differ on purpose (symbols,
-// secrets, line breaks, private characters) docs/reference/names-of-controls.md says why.
-// Depends on: dom, hover, labels, roles, sheets, tree, values, words.
+// `nameOf(el, turn)`, `descriptionOf(el, turn)`: whole texts, white space collapsed; callers cut them. `contentOf(el, turn)`:
+// the name that an element has by what stands in it and can be seen: for words that the standard does not ask for. The steps
+// have the letters of the standard. Where we differ on purpose (symbols, secrets, line breaks, private characters)
+// docs/reference/names-of-controls.md says why.
+// Depends on: dom, hover, labels, limits, roles, sheets, tree, values, words.
 "use strict";
 
-foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, words }) => {
+foxloop.define("names", ({ dom, hover, labels, limits, roles, sheets, tree, values, words }) => {
   const CAPTIONS = { submit: "Submit Query", reset: "Reset" }; // what Firefox writes on a button without a value
   const SILENT = new Set(["script", "style", "noscript", "template", "datalist"]);
   const LABELLED = new Set(["button", "input", "meter", "output", "progress", "select", "textarea"]);
@@ -25,7 +26,8 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
   const RANGES = new Set(["slider", "spinbutton", "scrollbar", "progressbar", "meter"]);
   const PRIVATE = /[\ue000-\uf8ff\u{f0000}-\u{10fffd}]/gu; // letters of icon fonts
 
-  const attribute = (el, name) => words.clean(dom.attribute(el, name) ?? "");
+  const short = (text) => (text.length > limits.name ? words.cut(text, limits.name) : text);
+  const attribute = (el, name) => words.clean(short(dom.attribute(el, name) ?? ""));
   const roleToken = (el) => dom.attribute(el, "role")?.trim().split(/\s+/, 1)[0] ?? "";
   const isPresentational = (el) => /^(?:none|presentation)$/.test(roleToken(el));
 
@@ -35,7 +37,8 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
     if (name === undefined) {
       turn.memo("naming").set(el, true);
       const hiddenToo = hover.over(el, turn) !== null; // it will be shown as it is
-      name = words.clean(compute(el, { turn, root: el, visited: new Set(), inner: false, hiddenToo, referenced: false }));
+      const walk = { turn, root: el, visited: new Set(), inner: false, hiddenToo, referenced: false };
+      name = short(words.clean(compute(el, walk)));
       memo.set(el, name);
     }
     return name;
@@ -54,6 +57,9 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
     // 2A: hidden, and not what a reference points at.
     if (walk.inner && !walk.hiddenToo && isHidden(el, walk)) {
       return "";
+    }
+    if (walk.sighted && !walk.turn.boxSeen(el)) {
+      return el.firstElementChild === null ? "" : fromContent(el, walk);
     }
     // 2B: aria-labelledby, not followed a second time.
     const referred = walk.referenced ? "" : fromReferences(el, "aria-labelledby", walk);
@@ -113,8 +119,12 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
     return words.clean(parts.join(" "));
   }
 
-  function valueInName(el, { turn }) {
+  function valueInName(el, walk) {
+    const { turn } = walk;
     const role = roleToken(el) || roles.roleOf(el);
+    if (FIELDS.has(el.localName) && !values.isToggle(el) && Boolean(el.value) && isHushed(el, turn)) {
+      return "";
+    }
     if (RANGES.has(role)) {
       return attribute(el, "aria-valuetext") || attribute(el, "aria-valuenow") || (FIELDS.has(el.localName) ? el.value : "");
     }
@@ -124,11 +134,11 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
     if (role === "listbox" || (role === "combobox" && !FIELDS.has(el.localName) && !roles.isEditable(el))) {
       const chosen = dom.queryAll(el, '[role=option][aria-selected="true"]');
       return chosen.length === 0 && role === "combobox"
-        ? words.clean(el.textContent)
-        : chosen.map((option) => words.clean(option.textContent)).join(" ");
+        ? words.clean(fromContent(el, walk))
+        : chosen.map((option) => words.clean(fromContent(option, walk))).join(" ");
     }
     if (role === "textbox" || role === "searchbox" || role === "combobox") {
-      const value = words.clean(values.plainValueOf(el));
+      const value = words.clean(short(values.plainValueOf(el)));
       return value === "" || isHushed(el, turn) ? "" : value;
     }
     return null;
@@ -207,7 +217,10 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
     let text = memo.get(el);
     if (text === undefined) {
       text = words.clean(
-        fromContent(el, { turn, root: el, visited: new Set([el]), inner: true, hiddenToo: false, referenced: true }),
+        fromContent(el, {
+          ...{ turn, root: el, visited: new Set([el]), inner: true, hiddenToo: false, referenced: true },
+          sighted: !turn.hiddenByMarkup(el),
+        }),
       );
       memo.set(el, text);
     }
@@ -216,13 +229,14 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
 
   function fromContent(el, walk) {
     const inner = { ...walk, inner: true };
-    const parts = [generated(el, "::before", walk)];
+    const silent = walk.sighted && !walk.turn.textSeen(el);
+    const parts = [silent ? "" : generated(el, "::before", walk)];
     const children = tree.children(el);
     for (let at = 0; at < children.length; at += 1) {
       const child = children[at];
       const kind = dom.kind(child);
       if (kind === tree.TEXT) {
-        parts.push(dom.data(child));
+        parts.push(silent ? "" : short(dom.data(child)));
       } else if (kind === tree.ELEMENT && dom.tag(child) === "br") {
         parts.push(" ");
       } else if (kind === tree.ELEMENT && !SILENT.has(dom.tag(child))) {
@@ -235,8 +249,8 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
         parts.push(spaced(owned, compute(owned, inner), walk));
       }
     }
-    parts.push(generated(el, "::after", walk));
-    return parts.join("").replace(PRIVATE, "");
+    parts.push(silent ? "" : generated(el, "::after", walk));
+    return short(parts.join("")).replace(PRIVATE, "");
   }
 
   // Blocks and boxes stand apart; pieces of one line do not.
@@ -258,7 +272,7 @@ foxloop.define("names", ({ dom, hover, labels, roles, sheets, tree, values, word
     }
     const live = getComputedStyle(el, where);
     const texts = Array.from(live.content.matchAll(/"((?:[^"\\]|\\.)*)"|attr\(([-\w]+)\)|(\/)/g));
-    if (texts.length === 0 || live.display === "none") {
+    if (texts.length === 0 || live.display === "none" || live.visibility !== "visible" || Number(live.opacity) === 0) {
       return "";
     }
     const slash = texts.findIndex((found) => found[3] !== undefined); // what follows it is the alternative for reading

@@ -40,7 +40,7 @@ foxloop.define("neighbours", ({ dom, looks, names, roles, tree, values, words })
   // The text of a node beside it; null when it is no place where a label ends.
   function textOf(node, turn) {
     if (node.nodeType === tree.TEXT) {
-      return words.clean(node.data);
+      return node.parentElement === null || turn.textSeen(node.parentElement) ? words.clean(node.data) : "";
     }
     if (node.localName === undefined || dom.matches(node, SILENT) || node.localName === "br" || !turn.rendered(node)) {
       return "";
@@ -109,7 +109,8 @@ foxloop.define("neighbours", ({ dom, looks, names, roles, tree, values, words })
   }
 
   function shownText(el, turn) {
-    return /^(?:input|textarea|select)$/.test(el.localName) || roles.isEditable(el) ? "" : names.contentOf(el, turn);
+    const hasNone = /^(?:input|textarea|select|canvas|video|audio)$/.test(el.localName) || roles.isEditable(el);
+    return hasNone ? "" : names.contentOf(el, turn);
   }
 
   // "images/star-on.png" is "star on".

@@ -6,10 +6,11 @@
 // told when there are too many. `left` units are not told after these; `total` is exact when `left` is 0, else the rest of it is
 // an estimate. `brief(el, turn, most)`: the text of a small part in one line. `headings(turn)`: visible h1 and h2. `hasMore()`:
 // there is more below the viewport.
-// Depends on: dom, limits, names, tree, values, words.
+// Depends on: dom, limits, neighbours, roles, tree, values, words.
 "use strict";
 
-foxloop.define("pageText", ({ dom, limits, names, tree, values, words }) => {
+foxloop.define("pageText", ({ dom, limits, neighbours, roles, tree, values, words }) => {
+  const EDITORS = "textarea, [contenteditable], [role=textbox], [role=searchbox], [role=spinbutton]";
   const SILENT = new Set([
     ...["audio", "canvas", "datalist", "desc", "head", "iframe", "metadata", "noscript", "object", "script", "select", "style"],
     ...["template", "title", "video"],
@@ -145,12 +146,26 @@ foxloop.define("pageText", ({ dom, limits, names, tree, values, words }) => {
     return any;
   }
 
+  // What is written into an editor or a large field is its value, and told as such, or masked as such.
+  function isHushed(el, turn) {
+    const memo = turn.memo("editors");
+    if (!memo.has("all")) {
+      memo.set("all", new Set(turn.all(EDITORS)));
+    }
+    if (!memo.get("all").has(el)) {
+      return false;
+    }
+    const role = roles.roleOf(el);
+    const label = neighbours.labelOf(el, role, turn);
+    return values.isSecret(el, label, role) || values.isSensitive(el, label, role);
+  }
+
   function enter(el, tag, turn, writer, depth) {
     const { display } = turn.styleOf(el);
     if (display === "none" || turn.marksHidden(el)) {
       return;
     }
-    if (tag === "textarea" && (values.isSecret(el, names.nameOf(el, turn)) || values.isSensitive(el, names.nameOf(el, turn)))) {
+    if (isHushed(el, turn)) {
       return;
     }
     if (tag === "details" && !el.open) {

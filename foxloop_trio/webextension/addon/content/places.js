@@ -1,14 +1,15 @@
 // places: what surrounds a control: its section, its form, its row.
 //
-// `sectionOf(el, turn)`: the name of the enclosing region, whole. `formOf(el, turn)`: its form, or null. `rowOf(el, turn)`: its
-// row, or null. `rowDigest(row, turn)`: 32-bit digest of a row's text, in base 36; the digest of the empty text when there is no
-// row. `cardOf(el, turn)`: the row, or where there is none the nearest of several blocks that are made alike. `destinationOf(el,
-// form, turn)`: where that submit control would send the form. `leadsTo(el, turn)`: where a link or a submit control leads, in
-// one text; "" for everything else. `isBehindModal(el, turn)`: an open modal dialog keeps people from it.
-// Depends on: dom, limits, names, tree, values, words.
+// `sectionOf(el, turn)`: the name of the enclosing region, whole; of a day in a calendar, its month. `formOf(el, turn)`: its
+// form, or null. `rowOf(el, turn)`: its row, or null. `rowDigest(row, turn)`: 32-bit digest of a row's text, in base 36; the
+// digest of the empty text when there is no row. `cardOf(el, turn)`: the row, or where there is none the nearest of several
+// blocks that are made alike. `destinationOf(el, form, turn)`: where that submit control would send the form. `hrefOf(el,
+// turn)`: the address of a link as a reader can resolve it. `leadsTo(el, turn)`: where a link or a submit control leads, in one
+// text; "" for everything else. `isBehindModal(el, turn)`: an open modal dialog keeps people from it.
+// Depends on: calendar, dom, limits, names, tree, values, words.
 "use strict";
 
-foxloop.define("places", ({ dom, limits, names, tree, values, words }) => {
+foxloop.define("places", ({ calendar, dom, limits, names, tree, values, words }) => {
   const REGIONS = new Set(["form", "fieldset", "section", "dialog", "nav", "aside", "main"]);
   const HEADINGS = new Set(["h1", "h2", "h3", "legend"]);
   const ROW = "li, tr, dd, article, [role=row], [role=listitem], [role=option], [role=article]";
@@ -30,6 +31,10 @@ foxloop.define("places", ({ dom, limits, names, tree, values, words }) => {
 
   // What all children of one element have in common is found once.
   function sectionOf(el, turn) {
+    const month = calendar.monthOf(el, turn);
+    if (month !== "") {
+      return month;
+    }
     const memo = turn.memo("sections");
     const passed = [];
     let found = "";
@@ -114,6 +119,16 @@ foxloop.define("places", ({ dom, limits, names, tree, values, words }) => {
     };
   }
 
+  // As it is written; whole where a <base> of another site turns all relative addresses, or the document has no address of its own.
+  function hrefOf(el, turn) {
+    const written = el.getAttribute("href") ?? "";
+    const memo = turn.memo("base");
+    if (!memo.has("turned")) {
+      memo.set("turned", URL.parse(document.baseURI)?.host !== URL.parse(document.URL)?.host);
+    }
+    return written !== "" && memo.get("turned") && typeof el.href === "string" ? el.href : written;
+  }
+
   // The attribute alone does not say it: a <base> put into the page turns every relative address.
   function leadsTo(el, turn) {
     if (values.isSubmit(el)) {
@@ -135,5 +150,5 @@ foxloop.define("places", ({ dom, limits, names, tree, values, words }) => {
     return open.length > 0 && !open.some((modal) => tree.within(modal, el));
   }
 
-  return { sectionOf, formOf, rowOf, rowDigest, cardOf, destinationOf, leadsTo, isBehindModal };
+  return { sectionOf, formOf, rowOf, rowDigest, cardOf, destinationOf, hrefOf, leadsTo, isBehindModal };
 });

@@ -4,13 +4,15 @@
 // its end and without what only the background page knows: frame, parent, origin, and how much of the text goes on. `options`:
 // `{ focus, node, find, offset, textOffset, maxControls, maxText }`, the params of `page.read`; `node` is that of its region.
 // Reading changes nothing: no focus, no scroll, no attribute, no event.
-// Depends on: captcha, controls, describe, dom, extras, frameList, guard, hover, identity, limits, neighbours, numbers,
+// Depends on: calendar, captcha, controls, describe, dom, extras, frameList, guard, hover, identity, limits, neighbours, numbers,
 // pageText, places, popups, sight, tree, words.
 "use strict";
 
 foxloop.define("read", (parts) => {
-  const { captcha, controls, describe, dom, extras, frameList, guard, hover, identity, limits, neighbours, numbers } = parts;
+  const { calendar, captcha, controls, describe, dom, extras, frameList, guard, hover, identity, limits } = parts;
+  const { neighbours, numbers } = parts;
   const { pageText, places, popups, sight, tree, words } = parts;
+  const HTML = "http://www.w3.org/1999/xhtml";
   const SHORTEST_WORD = 3;
   const LOOKED_AT_BEYOND = 5000; // possible controls after the last that is told; what comes then is counted as it is
   const MOST_SEARCHED = 50_000; // possible controls among which is searched
@@ -58,7 +60,9 @@ foxloop.define("read", (parts) => {
 
   function holds(item, find, turn) {
     const { el, role } = item;
+    const month = calendar.monthOf(el, turn);
     if (
+      (month !== "" && find(`${neighbours.labelOf(el, role, turn)} ${month}`)) ||
       find(neighbours.labelOf(el, role, turn)) ||
       find(dom.attribute(el, "placeholder") ?? "") ||
       find(dom.attribute(el, "name") ?? "")
@@ -97,9 +101,15 @@ foxloop.define("read", (parts) => {
     return { shown, total, left: Math.max(0, total - offset - most) };
   }
 
+  // A drawing and plain XML have no body, and never will.
+  function rootOf() {
+    const root = document.documentElement;
+    return document.body ?? (root !== null && root.namespaceURI !== HTML ? root : null);
+  }
+
   function read(options) {
     const begun = performance.now();
-    const region = options.node === undefined ? document.body : numbers.find(options.node);
+    const region = options.node === undefined ? rootOf() : numbers.find(options.node);
     if (region === null) {
       return null;
     }

@@ -11,6 +11,8 @@
 
 foxloop.define("sheets", ({ dom }) => {
   const MOST_RULES = 20_000; // of one read; what a page has beyond them is not looked at
+  const MOST_SELECTORS = 2000; // of each kind; the engine tries them all on each element
+  const MOST_COSTLY = 20; // of each kind; those with :has() look through whole trees
   const DEEPEST = 8;
   const DYNAMIC = /:(?:hover|active|focus(?:-visible|-within)?)(?![\w-])/g;
   const PSEUDO = /::?(?:before|after)(?![\w-])/g;
@@ -21,6 +23,8 @@ foxloop.define("sheets", ({ dom }) => {
     shadow: /text-shadow/,
     fill: /text-fill|background-clip/,
     skip: /content-visibility/,
+    tiny: /font(?:-size)?: ?[^;]*?(?<![\w.#-])(?:[01](?:\.\d+)?(?:px|pt|%)|0?\.\d+r?em|0(?![\w.%])|calc|var)/,
+    dots: /text-security/,
   };
   const LISTS = ["pointer", "plain", "generated", "reveals"];
   const known = new WeakMap(); // sheet -> { length, found }
@@ -149,6 +153,17 @@ foxloop.define("sheets", ({ dom }) => {
     return memo.get("all");
   }
 
+  function add(all, more) {
+    let costly = 0;
+    for (let at = 0; at < more.length && all.length < MOST_SELECTORS; at += 1) {
+      const text = more[at].shown ?? more[at];
+      costly += text.includes(":has(") ? 1 : 0;
+      if (costly <= MOST_COSTLY || !text.includes(":has(")) {
+        all.push(more[at]);
+      }
+    }
+  }
+
   function studyAll(turn) {
     const all = nothing();
     const count = { left: MOST_RULES };
@@ -156,7 +171,7 @@ foxloop.define("sheets", ({ dom }) => {
       for (const sheets of [scope.styleSheets, scope.adoptedStyleSheets]) {
         for (let at = 0; at < sheets.length; at += 1) {
           const found = ofSheet(sheets[at], count);
-          LISTS.forEach((name) => all[name].push(...found[name]));
+          LISTS.forEach((name) => add(all[name], found[name]));
           found.uses.forEach((name) => all.uses.add(name));
           all.blind ||= found.blind;
         }

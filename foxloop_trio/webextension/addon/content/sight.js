@@ -2,10 +2,11 @@
 //
 // Purpose: `createSight()` answers one turn's questions about the page and remembers the answers; the next turn makes a new one.
 // It is handed around as "the turn".
-// Result: `{ all(selector), hosts, seen(el), rendered(el), textSeen(el), styleOf(el), boxOf(el), view, memo(name) }`. `seen`: a
-// person can see that control; `likely`, a cheap upper bound of it. `rendered`: it takes part in the page's text at all.
-// `textSeen`: text directly in it can be seen. `boxOf`: its rectangle in the viewport. `parentOf`: as tree.parent. `body`: that of
-// the document. `view`: size and place of the viewport. `memo(name)`: a Map for whoever else remembers things for this turn.
+// Result: `{ all(selector), hosts, seen(el), rendered(el), boxSeen(el), textSeen(el), styleOf(el), boxOf(el), view, memo(name)
+// }`. `seen`: a person can see that control; `likely`, a cheap upper bound of it. `rendered`: it takes part in the page's text
+// at all. `boxSeen`: as `seen`, of what it stands in where it has no box. `textSeen`: text directly in it can be seen. `boxOf`:
+// its rectangle in the viewport. `parentOf`: as tree.parent. `body`: that of the document. `view`: size and place of the
+// viewport. `memo(name)`: a Map for whoever else remembers things for this turn.
 // Depends on: dom, flat, limits, sheets, tree.
 "use strict";
 
@@ -16,6 +17,8 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
   const FAR = 48; // sum of differences of channels beyond which two colours are not taken for one
   const MOST_COLOURS = 2000;
   const WHITE = [255, 255, 255, 1]; // what Firefox paints where no page has a colour
+  const SVG = "http://www.w3.org/2000/svg";
+  const SMALLEST_PX = 2; // letters that are smaller are no letters
   const SAME_COLOUR = 1.05; // contrast ratio, as in WCAG 2; equal colours have 1
 
   // The old way to hide from eyes but not from screen readers: clip: rect(0, 0, 0, 0) or rect(1px, 1px, 1px, 1px).
@@ -24,9 +27,23 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     return sides !== undefined && (sides[2] <= sides[0] || sides[1] <= sides[3]);
   }
 
+  // Shapes without any area: nothing shows through them.
   function clippedByPath(clipPath) {
-    const inset = /^inset\((\d+(?:\.\d+)?)%/.exec(clipPath);
-    return (inset !== null && Number(inset[1]) >= 50) || /^circle\(0(?:px|%)/.test(clipPath);
+    const [, kind, inside] = /^(\w+)\((.*)\)/.exec(clipPath) ?? [];
+    if (kind === "circle" || kind === "ellipse") {
+      return /^(?:\S+ )?0(?:px|%)/.test(inside);
+    }
+    if (kind === "inset") {
+      const sides = inside.split(" round ")[0].replace(/calc\(100% - 0px\)/g, "100%").split(" ");
+      const [top, right = top, bottom = top, left = right] = sides.map((side) => (side.endsWith("%") ? parseFloat(side) : 0));
+      return top + bottom >= 100 || left + right >= 100;
+    }
+    if (kind === "polygon") {
+      const points = inside.replace(/^(?:nonzero|evenodd), /, "").split(", ");
+      const [xs, ys] = [0, 1].map((at) => new Set(points.map((point) => point.split(" ")[at])));
+      return xs.size === 1 || ys.size === 1;
+    }
+    return false;
   }
 
   const scrolls = (style) => /auto|scroll/.test(style.overflowX + style.overflowY);
@@ -34,6 +51,7 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
 
   // "rgb(1, 2, 3)" or "rgba(1, 2, 3, 0.5)" as numbers; null for what is written otherwise. A page has few colours.
   const parsed = new Map();
+  let brush = null;
 
   function channels(colour) {
     let known = parsed.get(colour);
@@ -49,7 +67,20 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
 
   function parse(colour) {
     const found = /^rgba?\(([\d.]+), ([\d.]+), ([\d.]+)(?:, ([\d.]+))?\)$/.exec(colour);
-    return found === null ? null : [Number(found[1]), Number(found[2]), Number(found[3]), Number(found[4] ?? 1)];
+    if (found !== null) {
+      return [Number(found[1]), Number(found[2]), Number(found[3]), Number(found[4] ?? 1)];
+    }
+    return /^(?:color|lab|lch|oklab|oklch)\(/.test(colour) ? painted(colour) : null;
+  }
+
+  // Colours of other spaces are painted, since nobody but the engine can convert them all.
+  function painted(colour) {
+    brush ??= new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    brush.clearRect(0, 0, 1, 1);
+    brush.fillStyle = colour;
+    brush.fillRect(0, 0, 1, 1);
+    const [red, green, blue, alpha] = brush.getImageData(0, 0, 1, 1).data;
+    return [red, green, blue, alpha / 255];
   }
 
   function luminance([red, green, blue]) {
@@ -67,6 +98,11 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     }
     const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y);
     return (light + 0.05) / (dark + 0.05);
+  }
+
+  // What is seen of an ink that lets some of its ground through.
+  function over(ink, ground) {
+    return ink[3] === 1 ? ink : [0, 1, 2].map((at) => ink[at] * ink[3] + ground[at] * (1 - ink[3]));
   }
 
   // Bound once: to look a global of the page up costs as much as the call.
@@ -95,6 +131,7 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     const styles = new Map();
     const boxes = new Map();
     const clipped = new Map();
+    const windows = new Map();
     const seenBefore = new Map();
     const renderedBefore = new Map();
     const textSeenBefore = new Map();
@@ -153,6 +190,7 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     function clippedHere(el) {
       const style = styleOf(el);
       if (
+        (style.position === "fixed" && outOfView(boxOf(el))) ||
         (style.clip !== "auto" && clippedByRect(style.clip)) ||
         (style.clipPath !== "none" && clippedByPath(style.clipPath)) ||
         (style.filter !== "none" && /opacity\(0(?:%|\.0*)?\)/.test(style.filter))
@@ -174,6 +212,61 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
         }
       }
       return clippedAway(parent);
+    }
+
+    // To what stands still outside of the view nothing can scroll. An empty box may hold what lies in view.
+    function outOfView({ left, top, right, bottom, width, height }) {
+      const empty = width === 0 || height === 0;
+      return empty
+        ? right < 0 || bottom < 0 || left > view.width || top > view.height
+        : right <= 0 || bottom <= 0 || left >= view.width || top >= view.height;
+    }
+
+    // What an ancestor with hidden overflow leaves of what stands in `el`: a rectangle, or null for all of it. Whatever scrolls
+    // ends it, as does the document. Controls there can be brought in view by acting; words are not seen until that is done.
+    const windowIn = (el) =>
+      remembered(windows, el, () => {
+        if (el === body || el === documentElement || styleOf(el).overflow === "visible") {
+          return windowOn(el);
+        }
+        const { overflow, display } = styleOf(el);
+        if (/auto|scroll/.test(overflow)) {
+          return null;
+        }
+        const outer = windowOn(el);
+        if (display === "inline" || display === "contents") {
+          return outer;
+        }
+        const { left, top, right, bottom } = boxOf(el);
+        return outer === null
+          ? { left, top, right, bottom }
+          : {
+              left: Math.max(left, outer.left),
+              top: Math.max(top, outer.top),
+              right: Math.min(right, outer.right),
+              bottom: Math.min(bottom, outer.bottom),
+            };
+      });
+
+    function windowOn(el) {
+      if (el === body || el === documentElement) {
+        return null;
+      }
+      const { position } = styleOf(el);
+      let up = position === "fixed" ? null : parentOf(el);
+      while (position === "absolute" && up !== null && styleOf(up).position === "static" && styleOf(up).live.transform === "none") {
+        up = parentOf(up);
+      }
+      return up === null ? null : windowIn(up);
+    }
+
+    function cutOff(el) {
+      const window = windowOn(el);
+      if (window === null) {
+        return false;
+      }
+      const box = boxOf(el);
+      return box.right <= window.left || box.left >= window.right || box.bottom <= window.top || box.top >= window.bottom;
     }
 
     // Nothing can scroll to what lies wholly above or left of the document.
@@ -211,7 +304,24 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     const isRendered = (el) => dom.visible(el, RENDERED) || (boxless(el) && (parentOf(el) === null || rendered(parentOf(el))));
     const rendered = (el) => remembered(renderedBefore, el, isRendered);
 
-    const isTextSeen = (el) => (boxless(el) ? parentOf(el) !== null && textSeen(parentOf(el)) : seen(el) && !inkless(el));
+    function holderOf(el) {
+      let at = el;
+      while (at !== null && boxless(at)) {
+        at = parentOf(at);
+      }
+      return at;
+    }
+
+    function boxSeen(el) {
+      const holder = holderOf(el);
+      return holder !== null && seen(holder);
+    }
+
+    function isTextSeen(el) {
+      const holder = holderOf(el);
+      const shown = holder !== null && seen(holder) && !cutOff(holder) && !inkless(el, holder);
+      return shown && (holder === el || styleOf(el).live.visibility === "visible");
+    }
     const textSeen = (el) => remembered(textSeenBefore, el, isTextSeen);
 
     // The nearest ground that is painted in one colour; "unknown" where a transparency makes that no colour.
@@ -248,19 +358,33 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     }
 
     // Text that has been given no ink: skipped, transparent, of the colour of its ground, or moved out of its box.
-    function inkless(el) {
+    function inkless(el, holder) {
       const { live } = styleOf(el);
+      const drawn = el.namespaceURI === SVG && dom.tag(el) !== "svg";
       const uses = rarities();
       if (uses.has("skip") && live.contentVisibility === "hidden") {
         return true;
       }
       if (uses.has("indent")) {
-        const indent = live.textIndent;
-        if (indent.startsWith("-") && !indent.endsWith("%") && -parseFloat(indent) >= boxOf(el).width) {
-          return true;
+        const { width } = boxOf(holder);
+        const indent = parseFloat(live.textIndent) * (live.textIndent.endsWith("%") ? width / 100 : 1);
+        if (indent <= -width || (indent >= width && /hidden|clip/.test(styleOf(holder).overflow))) {
+          return indent !== 0;
         }
       }
-      const ink = channels(uses.has("fill") ? live.webkitTextFillColor : live.color);
+      if ((uses.has("tiny") || drawn) && parseFloat(live.fontSize) < SMALLEST_PX) {
+        return true;
+      }
+      if (uses.has("dots") && live.webkitTextSecurity !== "none") {
+        return true;
+      }
+      if (drawn && (live.stroke !== "none" || live.fill.startsWith("url("))) {
+        return false;
+      }
+      let ink = channels(drawn ? live.fill : uses.has("fill") ? live.webkitTextFillColor : live.color);
+      if (drawn && ink !== null) {
+        ink = [...ink.slice(0, 3), ink[3] * Number(live.fillOpacity)];
+      }
       if (
         ink === null ||
         (uses.has("fill") && /text/.test(live.backgroundClip)) ||
@@ -271,8 +395,10 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       if (ink[3] === 0) {
         return true;
       }
-      const ground = groundOf(el);
-      return ground !== "unknown" && contrast(ink, ground) < SAME_COLOUR && !onPicture(el) && !paintedBehind(el);
+      const ground = groundOf(holder);
+      return (
+        ground !== "unknown" && contrast(over(ink, ground), ground) < SAME_COLOUR && !onPicture(holder) && !paintedBehind(holder)
+      );
     }
 
     // White words over a picture that is not one of their ancestors are common. Where nobody can be asked, they count as seen.
@@ -307,6 +433,7 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       },
       seen,
       rendered,
+      boxSeen,
       textSeen,
       hiddenByMarkup,
       marksHidden,

@@ -4,10 +4,10 @@
 // `filesOf(el)`: names of the files it holds. `stateOf(el)`: true, false, "mixed", or undefined for what has no state. `isOn(el)`,
 // `isDisabled(el)`, `isReadOnly(el)`, `isRequired(el)`, `isSubmit(el)`, `expandedOf(el)`, `optionsOf(el)`, `chosenOf(el)`,
 // `assistsOf(el, role)`, `dateFormatOf(el, label)`.
-// Depends on: dom, roles, tree, words.
+// Depends on: dom, limits, roles, tree, words.
 "use strict";
 
-foxloop.define("values", ({ dom, roles, tree, words }) => {
+foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
   const MASK = "•••";
   const SECRET_TOKENS = new Set(["current-password", "new-password", "one-time-code", "cc-number", "cc-csc"]);
   // "labelled as password, passphrase, PIN, CVV/CVC/security code, one-time or verification code", and the same in German, French
@@ -50,26 +50,29 @@ foxloop.define("values", ({ dom, roles, tree, words }) => {
     if (wasPassword.has(el)) {
       return true;
     }
-    if (!HOLDS_VALUE.has(el.localName) || !roles.typable(el, role ?? roles.roleOf(el))) {
+    if (!roles.typable(el, role ?? roles.roleOf(el))) {
       return false;
+    }
+    if (HOLDS_VALUE.has(el.localName) && el.value !== "" && getComputedStyle(el).webkitTextSecurity !== "none") {
+      return true; // the page itself draws dots
     }
     const tokens = (dom.attribute(el, "autocomplete") ?? "").toLowerCase().split(/\s+/);
     return (
       tokens.some((token) => SECRET_TOKENS.has(token)) ||
       SECRET_LABEL.test(label) ||
-      SECRET_LABEL.test(dom.attribute(el, "placeholder") ?? "")
+      SECRET_LABEL.test((dom.attribute(el, "placeholder") ?? "").slice(0, limits.name))
     );
   }
 
   function isSensitive(el, label, role = null) {
-    if (!HOLDS_VALUE.has(el.localName) || !(el.localName === "select" || roles.typable(el, role ?? roles.roleOf(el)))) {
+    if (el.localName !== "select" && !roles.typable(el, role ?? roles.roleOf(el))) {
       return false;
     }
     const tokens = (dom.attribute(el, "autocomplete") ?? "").toLowerCase().split(/\s+/);
     return (
       tokens.some((token) => SENSITIVE_TOKENS.has(token)) ||
       SENSITIVE_LABEL.test(label) ||
-      SENSITIVE_LABEL.test(dom.attribute(el, "placeholder") ?? "")
+      SENSITIVE_LABEL.test((dom.attribute(el, "placeholder") ?? "").slice(0, limits.name))
     );
   }
 
@@ -131,7 +134,23 @@ foxloop.define("values", ({ dom, roles, tree, words }) => {
   }
 
   const optionDisabled = (option) => option.disabled || dom.closest(option, "optgroup")?.disabled === true;
-  const optionsOf = (el) => Array.from(el.options).filter((option) => !optionDisabled(option));
+  const UNSHOWN = ":is(option, optgroup):is([hidden], [style*='display: none' i], [style*='display:none' i])";
+  const MOST_STYLED = 100; // of longer lists only the markup is asked
+
+  // What is chosen is shown on the closed list, whatever hides it in the open one.
+  function optionUnshown(option, styled) {
+    return (
+      !option.selected &&
+      (dom.closest(option, UNSHOWN) !== null ||
+        (styled && getComputedStyle(dom.closest(option, "optgroup") ?? option).display === "none"))
+    );
+  }
+
+  function optionsOf(el) {
+    const all = Array.from(el.options);
+    const styled = all.length <= MOST_STYLED;
+    return all.filter((option) => !optionDisabled(option) && !optionUnshown(option, styled));
+  }
 
   // Which options are chosen, by position: a guard must differ when another one is, even one with the same value.
   const chosenOf = (el) => (el.localName === "select" ? Array.from(el.selectedOptions, (option) => option.index).join(",") : "");
@@ -165,7 +184,9 @@ foxloop.define("values", ({ dom, roles, tree, words }) => {
       return "YYYY-MM-DD";
     }
     const texts = [dom.attribute(el, "placeholder"), dom.attribute(el, "data-format"), label];
-    return texts.map((text) => dateFormatIn(words.clean(text ?? ""))).find((format) => format !== undefined);
+    return texts
+      .map((text) => dateFormatIn(words.clean((text ?? "").slice(0, limits.name))))
+      .find((format) => format !== undefined);
   }
 
   return {
