@@ -63,7 +63,8 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
   // Why a tab has no document to talk to.
   async function unreadable(id) {
     const tab = await get(id);
-    if (/^https?:/.test(tab.url ?? "") && tab.status === "loading") {
+    // On its way from one page to the next a tab may show nothing for a moment, under the address of an empty one.
+    if (tab.status === "loading" && (tab.url === BLANK || /^https?:/.test(tab.url ?? ""))) {
       return new Fault("no-document", `tab ${id} is still loading`);
     }
     const why = KEPT_OUT.find(([pattern]) => pattern.test(tab.url ?? ""))?.[1] ?? "an error page or a viewer of Firefox's own";
