@@ -67,7 +67,7 @@ def test_what_is_removed_is_counted_or_ordinary(text: str) -> None:
     ],
 )
 def test_tricks_in_a_label_are_named_and_honest_text_is_left_alone(text: str, said: list[str]) -> None:
-    """Issue 7.4: shown as what they are; other alphabets, soft hyphens and composed pictures are no tricks."""
+    """Shown as what they are; other alphabets, soft hyphens and composed pictures are no tricks."""
     assert list(remarks(text)) == said
 
 
@@ -98,7 +98,7 @@ MIXED = 'may be displayed as "\u0430p.{}", with Cyrillic and Latin letters)'
     ],
 )
 def test_an_address_shows_its_true_host(url: str, shown: str) -> None:
-    """8.1 and issue 7.4: the name as the network knows it, and what is odd about it."""
+    """8.1: the name as the network knows it, and what is odd about it."""
     assert quote_address(url) == shown
 
 

@@ -61,7 +61,7 @@ async def test_a_look_asks_for_nothing_that_was_not_asked_for(autojump_clock: Mo
 
 
 async def test_a_look_can_be_narrowed_down_and_paged(autojump_clock: MockClock) -> None:
-    """Issue 7.3: by words, frame, position and amount; the snapshot knows what it shows."""
+    """By words, frame, position and amount; the snapshot knows what it shows."""
     async with stand_in() as (session, addon):
         tab, page = await page_in(session, addon)
         options = {
@@ -184,7 +184,7 @@ async def test_a_region_that_is_gone_is_not_waited_for(autojump_clock: MockClock
     ],
 )
 async def test_a_closed_page_says_why_and_what_to_do_at_once(autojump_clock: MockClock, url: str, words: str) -> None:
-    """Issue 7.6: one clear refusal, without waiting, for looks and pictures alike."""
+    """One clear refusal, without waiting, for looks and pictures alike."""
     async with stand_in() as (session, addon):
         tab, _ = await page_in(session, addon, url)
 

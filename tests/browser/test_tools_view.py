@@ -65,7 +65,7 @@ def ids_in(text: str) -> set[str]:
 
 @pytest.mark.parametrize("count", [41, 130, 700])
 async def test_every_control_is_reached_by_following_the_ways_that_are_told(autojump_clock: MockClock, count: int) -> None:
-    """Issue 7: listed, or counted and reachable by paging. Also on a page of more controls than one look brings."""
+    """Listed, or counted and reachable by paging. Also on a page of more controls than one look brings."""
     async with hands_on({"controls": controls(count)}) as hands:
         output = await hands.call("snapshot")
         text = output.untrusted or ""

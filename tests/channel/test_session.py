@@ -116,7 +116,7 @@ async def test_an_error_answer_raises_with_its_code(autojump_clock: Any, attache
     ids=["missing", "empty", "number", "unknown key"],
 )
 async def test_a_result_of_the_wrong_shape_fails_that_call_only(autojump_clock: Any, attached: Any, tab: Any, result: Any) -> None:
-    """The other call on the same connection gets its answer (issue 2, item 6)."""
+    """The other call on the same connection gets its answer."""
     async with attached() as (session, addon):
         wrong = session.start("tab.get", {"tab": 1}, timeout=5)
         right = session.start("tab.get", {"tab": 7}, timeout=5)

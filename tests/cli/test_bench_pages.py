@@ -97,7 +97,7 @@ def test_scripts_are_switched_off_without_changing_how_a_page_is_parsed() -> Non
 
 @pytest.mark.firefox
 def test_saved_real_pages_are_read_with_nearly_all_their_fields(tmp_path: Path) -> None:
-    """Issue 7: a sample of the pages; `foxloop-trio bench pages` reads all of them."""
+    """A sample of the pages; `foxloop-trio bench pages` reads all of them."""
     chosen = [page.position for page in saved_pages(formasaurus_pages())][7::60]
     done = CliRunner().invoke(pages, ["--json", *(f"--page={position}" for position in chosen)], standalone_mode=False)
     assert done.exception is None, done.output
@@ -111,7 +111,7 @@ def test_saved_real_pages_are_read_with_nearly_all_their_fields(tmp_path: Path) 
 @pytest.mark.firefox
 @pytest.mark.long
 def test_all_saved_pages_are_read_with_nearly_all_their_fields() -> None:
-    """Issue 7, measured on pages that we did not write: every page without an error, 98 of 100 visible typed fields."""
+    """On pages that we did not write: every page without an error, 98 of 100 visible typed fields."""
     done = CliRunner().invoke(pages, ["--json"], standalone_mode=False)
     assert done.exception is None, done.output
     told = json.loads(done.stdout)

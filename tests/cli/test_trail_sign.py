@@ -11,8 +11,6 @@ import trio
 from foxloop_trio.cli._app import run
 from foxloop_trio.trail import load_signing_key, open_trail
 
-pytest.importorskip("cryptography")
-
 KEY = "ab" * 32
 Capture = pytest.CaptureFixture[str]
 

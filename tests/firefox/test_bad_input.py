@@ -139,7 +139,7 @@ async def test_a_web_page_cannot_talk_to_our_socket(firefox: BrowserSession, tab
 
 
 async def test_a_killed_firefox_ends_the_run_at_once_and_leaves_nothing(left: Leftovers, the: The) -> None:
-    """Rulings 9 and 40, issue 2: `blocked browser-lost` soon after the kill; no process or profile of it 5 s later."""
+    """Rulings 9 and 40: `blocked browser-lost` soon after the kill; no process or profile of it 5 s later."""
     trio_token = trio.lowlevel.current_trio_token()
     killed_at = float("inf")
 

@@ -86,7 +86,7 @@ async def reader(firefox: BrowserSession, tab: Tab, tmp_path: Path) -> AsyncIter
 
 @pytest.mark.parametrize("name", FORMS)
 async def test_every_control_of_a_form_is_shown_or_counted_and_reached(reader: Reader, name: str) -> None:
-    """Issue 7, speed: the text is short, and nothing usable is lost for it."""
+    """The text is short, and nothing usable is lost for it."""
     await reader.open(FORMS[name])
     count = len(await reader.names())
     text = await reader.ask()

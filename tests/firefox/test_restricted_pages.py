@@ -40,7 +40,7 @@ async def must_be_closed(tab: Tab, words: str) -> None:
 
 
 async def test_firefoxs_own_pages_and_views_say_why_they_are_closed_and_what_to_do(tmp_path: Path) -> None:
-    """Issue 7.6. Firefox opens them itself at its start: nobody else may."""
+    """Firefox opens them itself at its start: nobody else may."""
     (tmp_path / "a.html").write_text("<title>A</title><p>" + "Some words. " * 200)
     (tmp_path / "b.pdf").write_bytes(PDF)
     with serve_pages(tmp_path) as site:

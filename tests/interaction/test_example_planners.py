@@ -62,7 +62,7 @@ def options(*labels: str) -> list[dict[str, Any]]:
 async def test_a_planner_does_what_the_sentence_asks(
     autojump_clock: Any, world: Any, example: Any, name: str, utterance: str, page: Any, expected: Any
 ) -> None:
-    """Issue 2 item 11: from the utterance and the tools' answers alone, and in replies of at most four calls."""
+    """From the utterance and the tools' answers alone, and in replies of at most four calls."""
     world.show([(role, label, {"options": options("Chad", "Somalia")} if role == "combobox" else {}) for role, label in page])
     loop = await world.loop([], planner=example(name).planner(utterance))
     outcome = await loop.complete(utterance)

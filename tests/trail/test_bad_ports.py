@@ -65,7 +65,6 @@ async def test_a_source_of_salts_that_gives_no_salt_is_a_store_error(key: TrailK
 )
 def test_a_source_of_keys_that_gives_no_key_leaves_no_key_file(load: Any, ids: Any, tmp_path: Path) -> None:
     """T11: one that is there is never made anew, so a bad one would be the key from then on."""
-    pytest.importorskip("cryptography")
     with pytest.raises(TrailKeyError, match=r"ids\(32, "):
         load(tmp_path / "key", ids=ids)
     assert list(tmp_path.iterdir()) == []

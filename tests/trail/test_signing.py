@@ -13,6 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
 
 from foxloop_trio.trail import (
     Fault,
@@ -32,17 +40,6 @@ from foxloop_trio.trail import (
     verify_trail,
 )
 from foxloop_trio.trail._checkpoint import make_checkpoint
-
-pytest.importorskip("cryptography")
-
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
-from cryptography.hazmat.primitives.serialization import (
-    BestAvailableEncryption,
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-)
 
 SIGNER = SigningKey(bytes(range(32)))
 PUBLIC = SIGNER.public_key
