@@ -1,11 +1,11 @@
 // read: the whole document, or a part of it, as a FrameState (foxloop_trio/wire/_shapes.py has its schema).
 //
-// `read(options)` -> `{ json, text, left, total, frames }`, or null while the document has no body. `json` is the object without its
-// end and without what only the background page knows: frame, parent, origin, and how much of the text goes on. `options`: `{ focus,
-// node, find, offset, textOffset, maxControls, maxText }`, the params of `page.read`; `node` is that of its region. Reading changes
-// nothing: no focus, no scroll, no attribute, no event.
-// Depends on: captcha, controls, describe, extras, frameList, guard, identity, limits, neighbours, numbers, pageText, places, popups,
-// sight, tree, words.
+// `read(options)` -> `{ json, text, left, total, frames }`, or null while the document has no body. `json` is the object without
+// its end and without what only the background page knows: frame, parent, origin, and how much of the text goes on. `options`: `{
+// focus, node, find, offset, textOffset, maxControls, maxText }`, the params of `page.read`; `node` is that of its region. Reading
+// changes nothing: no focus, no scroll, no attribute, no event.
+// Depends on: captcha, controls, describe, extras, frameList, guard, identity, limits, neighbours, numbers, pageText, places,
+// popups, sight, tree, words.
 "use strict";
 
 foxloop.define("read", (parts) => {
@@ -27,7 +27,11 @@ foxloop.define("read", (parts) => {
 
   // How many words of the focus a text holds, or null when there is no focus.
   function scorer(focus) {
-    const wanted = new Set(folded(focus ?? "").match(/[\p{L}\p{N}]+/gu)?.filter((word) => word.length >= SHORTEST_WORD) ?? []);
+    const wanted = new Set(
+      folded(focus ?? "")
+        .match(/[\p{L}\p{N}]+/gu)
+        ?.filter((word) => word.length >= SHORTEST_WORD) ?? [],
+    );
     if (wanted.size === 0) {
       return null;
     }
@@ -51,11 +55,17 @@ foxloop.define("read", (parts) => {
 
   function holds(item, find, turn) {
     const { el, role } = item;
-    if (find(neighbours.labelOf(el, role, turn)) || find(el.getAttribute("placeholder") ?? "") || find(el.getAttribute("name") ?? "")) {
+    if (
+      find(neighbours.labelOf(el, role, turn)) ||
+      find(el.getAttribute("placeholder") ?? "") ||
+      find(el.getAttribute("name") ?? "")
+    ) {
       return true;
     }
     const facts = controls.facts(el, turn);
-    return facts !== null && (find(facts.value) || (el.localName === "select" && Array.from(el.options).some((one) => find(one.label))));
+    return (
+      facts !== null && (find(facts.value) || (el.localName === "select" && Array.from(el.options).some((one) => find(one.label))))
+    );
   }
 
   // Which of them are told: `{ shown, total, left }`. Exact up to the end of what is told, and an upper bound beyond it.
@@ -109,7 +119,12 @@ foxloop.define("read", (parts) => {
       score,
       begun,
     });
-    const listed = shown.map((item) => describe.describe(controls.facts(item.el, turn), turn, score)).filter((one) => one !== null);
+    const found = shown.map((item) => controls.facts(item.el, turn)).filter((facts) => facts !== null);
+    const listed = found.map((facts) => describe.describe(facts, turn, score));
+    const key = guard.keyOf(turn);
+    listed.forEach((one, at) => {
+      one.form_key = guard.formKeyOf(found[at], turn);
+    });
     const title = words.cut(words.clean(document.title), limits.title);
     const told = pageText.textOf(region, turn, {
       offset: options.textOffset ?? 0,
@@ -127,12 +142,18 @@ foxloop.define("read", (parts) => {
       more: pageText.hasMore(),
       truncated: left,
       total_controls: total,
-      key: guard.keyOf(turn),
+      key,
       took_ms: 0,
     });
     const frames = frameList.list(turn);
     const took = Math.round((performance.now() - begun) * 10) / 10;
-    return { json: json.replace(/"took_ms":0\}$/, `"took_ms":${took}}`), text: told.text, left: told.left, total: told.total, frames };
+    return {
+      json: json.replace(/"took_ms":0\}$/, `"took_ms":${took}}`),
+      text: told.text,
+      left: told.left,
+      total: told.total,
+      frames,
+    };
   }
 
   return { read };
