@@ -274,8 +274,8 @@ class Tab:
         it.
         `mark` draws a ring around the control for 0.6 s.
 
-        `dialog`, ``{"accept": True, "reply": ...}``, is the answer that the first question of the page (confirm, prompt, leaving it)
-        gets, once; without it, and for all later ones, the answer is no. It must stand among the judged arguments, as `dialog`.
+        `dialog`, ``{"accept": True, "reply": ...}``, is the answer that the first question of the page (confirm, prompt, leaving
+        it) gets, once; without it, and for all later ones, the answer is no. It must be among the judged arguments, as `dialog`.
         `files` are the bytes of the files that `value` names, for the operation ``files``.
 
         When the pin has a `form_key`, fields of other forms may have changed since the look; without one, none may have.

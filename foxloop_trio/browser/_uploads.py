@@ -25,7 +25,7 @@ def describe_file(name: str, data: bytes, *, type: str = "application/octet-stre
 
 
 def check_files(value: Any, files: Sequence[bytes]) -> None:
-    """Raises UsageError, code ``permit-files``, unless these bytes are the files that were judged, all of them and in their order."""
+    """Raises UsageError, code ``permit-files``, unless these bytes are the files that were judged, all of them in their order."""
     judged = value.get("files") if isinstance(value, Mapping) else None
     if not isinstance(judged, Sequence) or len(judged) != len(files) or len(files) > MAX_FILES:
         raise UsageError(f"tab.act: the value names the files, at most {MAX_FILES}, and `files` has the bytes", code="permit-files")

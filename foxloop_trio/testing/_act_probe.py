@@ -1,7 +1,7 @@
 """For tests of what the add-on does to a page: a tab, what was last read of it, and acts on that, asked for over the wire.
 
-Each test writes a page of its own. `PageProbe.js` evaluates in the page's own world over WebDriver BiDi: that is the test's eye, not
-the product's.
+Each test writes a page of its own. `PageProbe.js` evaluates in the page's own world over WebDriver BiDi: that is the test's eye,
+not the product's.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def serve_probes(folder: Path | None = None) -> Iterator[ProbeSite]:
             with suppress(OSError):  # a page that was left meanwhile
                 self.wfile.write(body)
 
-        do_POST = do_GET
+        do_POST = do_GET  # noqa: N815 - the name that the server looks for
 
         def log_message(self, *args: object) -> None: ...
 

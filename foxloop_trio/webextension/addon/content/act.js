@@ -15,8 +15,8 @@
 "use strict";
 
 foxloop.define("act", (parts) => {
-  const { controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, sight, submits } = parts;
-  const { values, words } = parts;
+  const { controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles } = parts;
+  const { sight, submits, values, words } = parts;
   const SCROLL_PAUSE_MS = 50;
   const MOST_STEPS = 50; // that a result names
   const LINGER_MS = 1000; // how long dialogs are still answered when nobody asks us to settle
@@ -32,8 +32,14 @@ foxloop.define("act", (parts) => {
   // An IPv6 address has brackets in an address, and none as a host name.
   const bare = (host) => host.toLowerCase().replace(/^\[|\]$/g, "");
 
-  // The checks of one turn: the facts about the control, or why it is refused.
-  function check(order) {
+  // A long text in an editor that draws only what is in view is another one after we scrolled.
+  const differs = (facts, turn, order, before) =>
+    guard.guardOf(facts, turn) !== order.guard &&
+    !(before !== null && roles.isEditable(facts.el) && guard.guardOf({ ...facts, value: before.value }, turn) === order.guard);
+
+  // The checks of one turn: the facts about the control, or why it is refused. `before`: the facts as they were found, before we
+  // scrolled.
+  function check(order, before) {
     if (order.document !== identity.document) {
       return refuse("stale", "document differs");
     }
@@ -49,7 +55,7 @@ foxloop.define("act", (parts) => {
     if (facts === null) {
       return refuse("hidden");
     }
-    if (guard.guardOf(facts, turn) !== order.guard) {
+    if (differs(facts, turn, order, before)) {
       return refuse("stale", "control differs");
     }
     const elsewhere = guard.keyOf(turn) !== order.key;
@@ -86,13 +92,15 @@ foxloop.define("act", (parts) => {
   // Scrolls until a point of the control can be pressed. The last check and the answer are of the same turn.
   async function find(order, call) {
     const operation = operations.operation(order.op);
+    let before = null;
     for (let attempt = 0; ; attempt += 1) {
       stopIfOver(call);
-      const checked = check(order);
+      const checked = check(order, before);
       if (checked.refusal !== undefined || operation.anywhere === true) {
         return checked;
       }
       const { el, via } = checked.facts;
+      before ??= checked.facts;
       if (typeof operation.anywhere === "function" && operation.anywhere(checked.facts)) {
         return checked;
       }
@@ -183,6 +191,9 @@ foxloop.define("act", (parts) => {
         shown.push(dialog);
       }
       evidence.saw("dialog");
+      if (dialog.kind === "beforeunload" && dialog.answer === false) {
+        evidence.stayed();
+      }
       call.onDialog(dialog);
     }, order.dialog ?? null);
     return submits.watch(call.onSubmitted);

@@ -16,11 +16,14 @@ foxloop.define("dialogs", ({ limits, pageWorld, words }) => {
   const DECLINED = { alert: undefined, confirm: false, prompt: null, print: undefined };
   const MOST = 20; // in one act; then the page gets an exception, as from Firefox when a person forbids further dialogs
 
+  const DECIDED_MS = 50;
+
   let restores = [];
   let hear = null;
   let wanted = null;
   let count = 0;
   let timer = null;
+  let decided = null;
 
   function textOf(message) {
     try {
@@ -104,23 +107,47 @@ foxloop.define("dialogs", ({ limits, pageWorld, words }) => {
     return probe.defaultPrevented || probe.returnValue !== "";
   }
 
+  // Whether the page may be left; what was decided holds for this turn of the page, in which both events below come.
+  function mayLeave() {
+    if (decided === null) {
+      decided = true;
+      if (asks()) {
+        decided = takeWanted()?.accept === true;
+        tell("beforeunload", "", decided);
+      }
+      setTimeout(() => {
+        decided = null;
+      }, DECIDED_MS);
+    }
+    return decided;
+  }
+
+  // Firefox tells of each navigation before it asks the page, and lets it be prevented.
+  function navigating(event) {
+    const leaves = event.cancelable && !event.hashChange && !event.destination.sameDocument && event.downloadRequest === null;
+    if (leaves && isArmed() && !mayLeave()) {
+      event.preventDefault();
+    }
+  }
+
+  // For those that cannot be prevented (back, forward), and for a Firefox without that interface.
   function leaving(event) {
     if (!event.isTrusted || !isArmed()) {
       return;
     }
     event.stopImmediatePropagation();
-    if (!asks()) {
-      return;
-    }
-    const leave = takeWanted()?.accept === true;
-    tell("beforeunload", "", leave);
-    if (!leave) {
+    if (!mayLeave()) {
       window.stop();
     }
   }
 
   // Capturing, and before the page's own; anew at each act, since document.open() takes all listeners away.
-  const listen = () => addEventListener("beforeunload", leaving, true);
+  function listen() {
+    addEventListener("beforeunload", leaving, true);
+    if (typeof navigation === "object") {
+      navigation.addEventListener("navigate", navigating, true);
+    }
+  }
   listen();
 
   return {

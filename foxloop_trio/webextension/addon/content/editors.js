@@ -10,7 +10,7 @@
 "use strict";
 
 foxloop.define("editors", ({ clipboard, editing, limits, pause, words }) => {
-  const NOTICE_MS = 30;
+  const NOTICE_MS = 130;
   const AFTER_MS = 60;
   const INVISIBLE = /[\u200b\u200c\u200d\u2060\ufeff]/g;
   const NOT_TEXT = "[data-slate-placeholder], .cm-placeholder, [data-placeholder-node], .ql-clipboard, .ql-tooltip";
@@ -54,7 +54,7 @@ foxloop.define("editors", ({ clipboard, editing, limits, pause, words }) => {
     if (text === "") {
       editing.remove(host, false);
       steps.note("delete");
-      return wait(NOTICE_MS, steps);
+      return wait(AFTER_MS, steps);
     }
     const list = text.split(/\r\n|[\r\n]/);
     for (const [at, line] of list.entries()) {
@@ -97,7 +97,12 @@ foxloop.define("editors", ({ clipboard, editing, limits, pause, words }) => {
 
   async function type(el, text, steps) {
     const host = editing.hostOf(el);
-    for (const way of [byCommands, byPaste]) {
+    const early = await wait(AFTER_MS, steps); // an editor that got the focus puts the selection where it was
+    if (early !== null) {
+      return early;
+    }
+    const pastes = lines(text).length > 1 && host.matches('[class*="DraftEditor"]');
+    for (const way of pastes ? [byPaste] : [byCommands, byPaste]) {
       if (!editing.has(host)) {
         return refuse("needs-focus", "the editor does not take the focus");
       }

@@ -3,7 +3,7 @@
 // Purpose: no act is called a success because its events were sent. `watch(facts)` before the first event -> `{ begin(), list(),
 // settled(over), invalid(), leadsTo(), stop() }`. `begin()`: what came before (the pointer's way to the control) does not count.
 // `list()`: words for what has changed so far, sorted: page, value, state, focus, selection, scroll, address, navigation, submit,
-// invalid, media, picture, request, tab. `tabs()`: the ids of those that were opened. `settled(over)` -> promise: until something
+// invalid, media, picture, request, tab. `stayed()`: it came to no navigation. `tabs()`: the ids of those that were opened. `settled(over)` -> promise: until something
 // has changed, for half a second at most, or longer while a request of the page runs. `leadsTo()`: the address of the navigation
 // that began, or "". `rest()`: from a look at the page on, notes what changes by itself (a clock, a ticker), which later is not
 // taken for the act's.
@@ -157,6 +157,7 @@ foxloop.define("effects", ({ flat, happenings, pause, ring, roles, tree, values 
     let goes = "";
     let turn = true; // still in the turn of the events
     let invalids = 0;
+    let stays = false;
 
     const observer = new MutationObserver(collect);
     for (const root of [document, ...flat.survey().hosts.values()]) {
@@ -212,6 +213,9 @@ foxloop.define("effects", ({ flat, happenings, pause, ring, roles, tree, values 
       const first = firstValues(records);
       if (records.some((record) => isChange(record, first))) {
         found.add("page");
+      }
+      if (stays) {
+        found.delete("navigation");
       }
       if (before.fields.some(({ el, value }) => el.value !== value)) {
         found.add("value");
@@ -289,6 +293,9 @@ foxloop.define("effects", ({ flat, happenings, pause, ring, roles, tree, values 
       list: () => [...differences()].sort(),
       invalid: () => invalids,
       leadsTo: () => goes,
+      stayed: () => {
+        stays = true;
+      },
       tabs: () => happenings.now().tabs.slice(traffic.tabs.length),
     };
   }

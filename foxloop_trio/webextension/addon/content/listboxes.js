@@ -9,7 +9,8 @@
 foxloop.define("listboxes", (parts) => {
   const { editing, focus, keys, limits, options, pause, pointer, reach, tree, values, words } = parts;
   const OPEN_MS = 1000;
-  const SUGGEST_MS = 2500; // suggestions come from a server
+  const SUGGEST_MS = 2000; // suggestions come from a server
+  const BEGINNING = 3; // letters that are tried when the whole text brings nothing
   const SHOWN_MS = 500;
   const POLL_MS = 30;
   const MOST_SCROLLS = 20;
@@ -47,10 +48,7 @@ foxloop.define("listboxes", (parts) => {
     }
     focus.give(el);
     el.select();
-    const last = keys.strokesOf(text).at(-1);
-    keys.send(el, "keydown", last);
-    editing.insert(el, text);
-    keys.send(el, "keyup", last);
+    write(el, text);
     steps.note("type");
     return null;
   }
@@ -150,12 +148,45 @@ foxloop.define("listboxes", (parts) => {
     return !before.text.includes(folded) && textAround(el).includes(folded);
   }
 
+  // Some lists open with a field to search them by, which has the focus then.
+  function searchField(el) {
+    const active = tree.active();
+    return active !== null && active !== el && editing.isField(active) && editing.takesText(active) ? active : null;
+  }
+
+  function search(field, text, steps) {
+    field.select();
+    write(field, text);
+    steps.note("search");
+  }
+
+  function write(field, text) {
+    const last = keys.strokesOf(text).at(-1);
+    keys.send(field, "keydown", last);
+    editing.insert(field, text);
+    keys.send(field, "keyup", last);
+  }
+
   async function choose(facts, wanted, before, spot, steps) {
     const { el } = facts;
     const most = editing.isField(el) ? SUGGEST_MS : OPEN_MS;
     let found = await waitFor(el, before.options, wanted, most, steps);
     if (found.stopped !== undefined) {
       return found.stopped;
+    }
+    if (found.none !== undefined && searchField(el) !== null) {
+      search(searchField(el), wanted, steps);
+      found = await waitFor(el, before.options, wanted, SUGGEST_MS, steps);
+      if (found.stopped !== undefined) {
+        return found.stopped;
+      }
+    }
+    if (found.none?.length === 0 && editing.isField(el) && tree.active() === el && wanted.length > BEGINNING) {
+      search(el, wanted.slice(0, BEGINNING), steps);
+      found = await waitFor(el, before.options, wanted, SUGGEST_MS, steps);
+      if (found.stopped !== undefined) {
+        return found.stopped;
+      }
     }
     if (found.none !== undefined) {
       found = await scrollFor(el, before.options, wanted, found.list, steps);

@@ -82,7 +82,8 @@ foxloop.define("options", ({ roles, scrolling, sight, tree, words }) => {
       role === "combobox" ||
       ["listbox", "menu", "tree", "grid", "true"].includes(el.getAttribute("aria-haspopup")) ||
       namedLists(el).length > 0 ||
-      el.hasAttribute("aria-expanded")
+      el.hasAttribute("aria-expanded") ||
+      /autocomplete|typeahead|combobox/i.test(el.className)
     );
   }
 

@@ -36,12 +36,14 @@ foxloop.define("port", (parts) => {
     port.onMessage.addListener((message) => hear(mine, message));
     port.onDisconnect.addListener(() => lose(mine));
     pause.connectWaker((number, ms) => post(mine, { wake: number, ms }));
+    const came = performance.getEntriesByType("navigation")[0];
     post(mine, {
       hello: {
         document: identity.document,
         url: words.cut(document.URL, limits.addresses),
-        born: performance.timeOrigin,
-        came: performance.getEntriesByType("navigation")[0]?.type ?? "navigate",
+        // Firefox counts from a navigation that was prevented before, if there was one; the fetch is always this one's.
+        born: performance.timeOrigin + (came?.fetchStart ?? 0),
+        came: came?.type ?? "navigate",
       },
     });
   }

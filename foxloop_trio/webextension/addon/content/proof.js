@@ -1,6 +1,6 @@
 // proof: what an act's result says beyond "its events were sent".
 //
-// `begin(facts, operation)` before the first event -> `{ ready(), saw(word), judge(result, over), told(), stop() }`. `judge` ->
+// `begin(facts, operation)` before the first event -> `{ ready(), saw(word), stayed(), judge(result, over), told(), stop() }`. `judge` ->
 // promise of the result after the page had its time: `ok` becomes `nothing-changed` when the operation has to prove itself and
 // nothing came of it; `popup-blocked` when all that came of it was a window that Firefox refused; `unsupported` when the page wants
 // a real hand. `told()`: `{ changed, leads_to, opened_tabs, popups, detail }`, as far as they apply.
@@ -86,6 +86,7 @@ foxloop.define("proof", ({ effects, gestures, limits, openings, pause, words }) 
         watch.begin();
       },
       saw: (word) => seen.add(word),
+      stayed: watch.stayed,
       judge,
       told,
       stop() {

@@ -3,11 +3,12 @@
 // Each operation has `unfit(facts, value)` -> null or a refusal, asked before anything happens; and `dispatch(facts, spot, value,
 // steps)`, which does what can be done in one turn and returns the result, or an async function that goes on. Rich editors, sliders
 // and colours have ways of their own (editors.js, ranges.js). `announceInput`, `announceChange`: for others that write.
-// Depends on: editing, editors, focus, keys, limits, pause, pointer, ranges, roles, sameText, tree, values, words.
+// Depends on: editing, editors, focus, keys, limits, pause, pointer, ranges, roles, sameText, sliders, tree, values, words.
 "use strict";
 
 foxloop.define("typing", (parts) => {
-  const { editing, editors, focus, keys, limits, pause, pointer, ranges, roles, sameText, tree, values, words } = parts;
+  const { editing, editors, focus, keys, limits, pause, pointer, ranges, roles, sameText } = parts;
+  const { sliders, tree, values, words } = parts;
   const DATE = /^\d{4,}-\d\d-\d\d$/;
   const MOST_KEYS = 100; // characters that are typed one by one when a field did not take them at once
   const BY_KEYS = new Set(["text", "tel", "search", "url", "email", "password"]);
@@ -18,6 +19,9 @@ foxloop.define("typing", (parts) => {
 
   function unfit(facts, value) {
     const { el } = facts;
+    if (sliders.isSlider(el)) {
+      return sliders.unfit(el, value);
+    }
     if (!isField(facts) && !ranges.isSet(el) && !editing.isEditor(el)) {
       return refuse("unsupported", `text cannot be typed into ${el.localName} here`);
     }
@@ -29,9 +33,14 @@ foxloop.define("typing", (parts) => {
       return unfit(facts, value);
     }
     const probe = document.createElement("input");
-    probe.type = "date";
-    probe.value = typeof value === "string" && DATE.test(value) ? value : "";
-    return probe.value === "" ? refuse("unsupported", "not a date of the form YYYY-MM-DD") : null;
+    const { min, max, step } = facts.el;
+    Object.assign(probe, { type: "date", min, max, step, value: typeof value === "string" && DATE.test(value) ? value : "" });
+    if (probe.value === "") {
+      return refuse("unsupported", "not a date of the form YYYY-MM-DD");
+    }
+    const { rangeUnderflow, rangeOverflow, stepMismatch } = probe.validity;
+    const told = words.cut(`the field takes dates from ${min || "ever"} to ${max || "ever"}`, limits.detail);
+    return rangeUnderflow || rangeOverflow || stepMismatch ? refuse("unsupported", told) : null;
   }
 
   // One key that is none in particular: enough for pages that wait for keys before they look at the value.
@@ -88,6 +97,9 @@ foxloop.define("typing", (parts) => {
       ranges.set(el, value);
       steps.note("set");
       return () => settledOn(facts, value);
+    }
+    if (sliders.isSlider(el)) {
+      return () => sliders.move(el, Number(value), steps);
     }
     const taken = pointer.press(el, spot) ?? turned(facts);
     if (taken !== null) {
@@ -162,9 +174,27 @@ foxloop.define("typing", (parts) => {
     return null;
   }
 
+  // Pickers read what was typed when the field is left, and shut their calendar.
+  function typeDate(facts, spot, value, steps) {
+    const later = dispatch(facts, spot, value, steps);
+    if (typeof later !== "function") {
+      return later;
+    }
+    return async () => {
+      const result = await later();
+      const stopped = result.ok ? steps.stop() : null;
+      if (!result.ok || stopped !== null || tree.active() !== facts.el) {
+        return stopped ?? result;
+      }
+      focus.drop();
+      steps.note("leave");
+      return settledOn(facts, value);
+    };
+  }
+
   function dispatchDate(facts, spot, value, steps) {
     if (!isDateField(facts.el)) {
-      return dispatch(facts, spot, value, steps);
+      return typeDate(facts, spot, value, steps);
     }
     focus.give(facts.el);
     write(facts.el, value);
