@@ -259,12 +259,13 @@ class FakeDocument:
 
     def looks(self) -> str:
         """Over all of the page that an act could have changed."""
-        return self._digest(self.url, self.title, self.text, self.captcha, [self._describe(control) for control in self.controls])
+        seen = [[self.guard_of(one), one.hidden, one.read_only, one.value, one.look, one.covered] for one in self.controls]
+        return self._digest(self.url, self.title, self.text, self.captcha, seen)
 
     def form_key_of(self, control: FakeControl) -> str:
         """Like `key`, but over the fields of the control's own form; of none when it has no form."""
         held = [
-            [self.number_of(field), field.shown_value, field.checked is True, field.chosen, field.disabled]
+            [field.label, field.shown_value, field.checked is True, field.chosen, field.disabled]
             for field in self.controls
             if control.form is not None and field.form == control.form and field.tag in FIELDS and not field.hidden
         ]

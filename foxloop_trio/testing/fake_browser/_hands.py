@@ -6,6 +6,7 @@ does in answer stands in its data: `on_hover`, `on_press` (by key), `on_drop`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,11 @@ PROVES: Final = frozenset({"click", "drag", "enter", "hover", "press"})
 
 MAX_FILES: Final = 10
 MAX_KEYS: Final = 30
+KEY = re.compile(
+    r"(?:(?:ctrl|alt|shift|meta)\+)*(?:.|Space|Enter|Escape|Tab|Arrow(?:Left|Right|Up|Down)|Home|End|Page(?:Up|Down)|Backspace|Delete"
+    r"|Insert|F(?:[1-9]|1[0-2]))\Z",
+    re.IGNORECASE,
+)
 EDITS: Final = frozenset({"Backspace", "Delete"})
 
 Refusal = dict[str, Any]
@@ -35,7 +41,7 @@ def unfit(document: FakeDocument, control: FakeControl, op: str, value: Any) -> 
     match op:
         case "hover":
             return None
-        case "press" if not isinstance(value, str) or not 1 <= len(value.split()) <= MAX_KEYS:
+        case "press" if not _are_keys(value):
             return _refuse("unsupported", "not a list of keys such as Enter, ctrl+a, or ArrowDown ArrowDown (at most 30)")
         case "press":
             return None
@@ -53,6 +59,11 @@ def unfit(document: FakeDocument, control: FakeControl, op: str, value: Any) -> 
         case "files":
             return _unfit_files(control, value)
     return None
+
+
+def _are_keys(value: Any) -> bool:
+    keys = value.split() if isinstance(value, str) else []
+    return 1 <= len(keys) <= MAX_KEYS and all(KEY.match(key) for key in keys)
 
 
 def _unfit_drag(document: FakeDocument, value: Any) -> Refusal | None:
