@@ -23,7 +23,9 @@ def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
 
 async def test_a_select_of_several_takes_a_list(page: PageProbe) -> None:
     """Page reference 4.4 [+]: exactly those, by value or label; one event each."""
-    await page.open("<select multiple id=s aria-label=s><option value=1 selected>One<option value=2>Two<option value=3>Three</select>")
+    await page.open(
+        "<select multiple id=s aria-label=s><option value=1 selected>One<option value=2>Two<option value=3>Three</select>"
+    )
     await page.record("input", "change")
     result = await page.act("s", "select", ["2", "Three"])
     assert (result["ok"], result["value"]) == (True, "2, 3")
@@ -80,9 +82,11 @@ async def test_a_control_that_does_not_show_the_option_is_a_mismatch(page: PageP
 SUGGESTIONS = (
     "<input id=f role=combobox aria-label=City aria-controls=l aria-expanded=false><ul id=l role=listbox></ul><script>"
     "const all = ['Berlin', 'Bern', 'Bergen', 'Oslo']; let timer;"
-    "f.oninput = () => { clearTimeout(timer); timer = setTimeout(() => fetch('/slow?' + f.value).then(() => { l.replaceChildren(...all."
+    "f.oninput = () => { clearTimeout(timer); timer = setTimeout(() => fetch('/slow?' + f.value).then(() => { "
+    "l.replaceChildren(...all."
     "filter(x => x.startsWith(f.value)).map(x => { const o = document.createElement('li'); o.setAttribute('role', 'option');"
-    "o.textContent = x; o.onmousedown = e => { e.preventDefault(); f.value = x; window.chosen = x; l.replaceChildren() }; return o })) }), 100) }"
+    "o.textContent = x; o.onmousedown = e => { e.preventDefault(); f.value = x; window.chosen = x; l.replaceChildren() }; "
+    "return o })) }), 100) }"
     "</script>"
 )
 
@@ -98,10 +102,12 @@ async def test_suggestions_that_come_from_a_server_are_waited_for(page: PageProb
 PORTAL = (
     "<div id=c tabindex=0 aria-haspopup=true role=button style='width:100px'>pick</div><div id=portal></div><script>"
     "c.onclick = () => { portal.replaceChildren(...['One', 'Two'].map(x => { const o = document.createElement('div');"
-    "o.className = 'my-option'; o.textContent = x; o.onclick = () => { c.textContent = x; portal.replaceChildren() }; return o })) }</script>"
+    "o.className = 'my-option'; o.textContent = x; o.onclick = () => { c.textContent = x; portal.replaceChildren() }; return "
+    "o })) }</script>"
 )
 VIRTUAL = (
-    "<button id=b aria-haspopup=listbox aria-label=Row>none</button><div id=l role=listbox style='height:120px;overflow:auto' hidden>"
+    "<button id=b aria-haspopup=listbox aria-label=Row>none</button><div id=l role=listbox style='height:120px;"
+    "overflow:auto' hidden>"
     "<div id=space style='position:relative;height:60000px'></div></div><script>"
     "const draw = () => { const first = Math.floor(l.scrollTop / 30); space.replaceChildren(...Array.from({length: 6}, (_, n) => {"
     "const o = document.createElement('div'); o.setAttribute('role', 'option'); o.textContent = 'Row ' + (first + n);"
@@ -124,10 +130,13 @@ async def test_lists_in_a_portal_and_lists_that_draw_what_is_in_view_work(page: 
 
 
 MANY = (
-    "<div id=box class=select-control><span id=chips></span><input id=f role=combobox aria-label=Tags aria-controls=l aria-expanded=false></div>"
+    "<div id=box class=select-control><span id=chips></span><input id=f role=combobox aria-label=Tags aria-controls=l "
+    "aria-expanded=false></div>"
     "<ul id=l role=listbox></ul><script>const all = ['red', 'green', 'blue'];"
-    "f.oninput = f.onfocus = () => l.replaceChildren(...all.filter(x => x.includes(f.value)).map(x => { const o = document.createElement('li');"
-    "o.setAttribute('role', 'option'); o.textContent = x; o.onmousedown = e => { e.preventDefault(); chips.textContent += x + ' '; f.value = '';"
+    "f.oninput = f.onfocus = () => l.replaceChildren(...all.filter(x => x.includes(f.value)).map(x => { const o = "
+    "document.createElement('li');"
+    "o.setAttribute('role', 'option'); o.textContent = x; o.onmousedown = e => { e.preventDefault(); chips.textContent += x "
+    "+ ' '; f.value = '';"
     "l.replaceChildren() }; return o }))</script>"
 )
 

@@ -23,7 +23,7 @@ def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
     return PageProbe(firefox, tab, site)
 
 
-ASKING = "<button id=b onclick=\"this.title = JSON.stringify([{}])\">b</button>"
+ASKING = '<button id=b onclick="this.title = JSON.stringify([{}])">b</button>'
 ARMED: list[tuple[str, Any, list[Any]]] = [
     ("confirm('1')", None, [False]),
     ("confirm('1')", {"accept": True}, [True]),
@@ -90,7 +90,7 @@ async def test_a_page_that_asks_not_to_be_left_is_not_left(page: PageProbe, keep
     await page.call("page.settle", **page.place, list_for=None)
     assert await page.js("location.pathname") != "/elsewhere"
     for script in ("location = '/elsewhere'", "document.forms[0].requestSubmit()"):
-        await page.open(f"{keep}<form action=/elsewhere></form><button onclick=\"{script}\">go</button>")
+        await page.open(f'{keep}<form action=/elsewhere></form><button onclick="{script}">go</button>')
         result = await page.act("go", "click")
         assert (result["navigated"], [one["answer"] for one in result["dialogs"]]) == (False, [False]), result
         await page.call("page.settle", **page.place, list_for=None)

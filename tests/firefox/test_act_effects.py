@@ -43,7 +43,8 @@ async def test_an_act_tells_what_came_of_it(page: PageProbe) -> None:
     for handler, words in CHANGES:
         await page.open(
             f"<button id=b {handler}>b</button><p id=out>-</p><input id=field aria-label=field>"
-            "<input type=checkbox id=box aria-label=box><canvas id=canvas width=60 height=60></canvas><div style='height:3000px'></div>"
+            "<input type=checkbox id=box aria-label=box><canvas id=canvas width=60 height=60></canvas><div "
+            "style='height:3000px'></div>"
         )
         result = await page.act("b", "click")
         assert (result["ok"], result.get("changed")) == (True, words), (handler, result)
@@ -70,7 +71,9 @@ async def test_a_press_of_which_nothing_came_is_not_ok(page: PageProbe) -> None:
 
 async def test_what_changes_by_itself_is_not_taken_for_the_act_s(page: PageProbe) -> None:
     """False success: a clock that ticks all the time changes whatever is done."""
-    await page.open("<button id=b>b</button><p id=clock>0</p><script>setInterval(() => clock.textContent = Date.now(), 20)</script>")
+    await page.open(
+        "<button id=b>b</button><p id=clock>0</p><script>setInterval(() => clock.textContent = Date.now(), 20)</script>"
+    )
     now = await page.js("clock.textContent")
     await page.until(f"clock.textContent !== '{now}'")
     result = await page.act("b", "click")

@@ -28,7 +28,7 @@ def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
 
 
 TEXT = ("a.txt", b"abc", "text/plain")
-PICTURE = ("ein \"Bild\" 🦊.png", bytes(range(256)), "image/png")
+PICTURE = ('ein "Bild" 🦊.png', bytes(range(256)), "image/png")
 
 
 async def give(page: PageProbe, label: str, *files: tuple[str, bytes, str], **changes: Any) -> dict[str, Any]:
@@ -50,12 +50,20 @@ PLACES = [
     "<input type=file multiple aria-label=f onchange='show(this.files)'>",
     "<input type=file multiple id=i hidden onchange='show(this.files)'><label for=i>f</label>",
     "<input type=file multiple id=i style='display:none' onchange='show(this.files)'><button onclick='i.click()'>f</button>",
-    "<button onclick=\"const i = document.createElement('input'); i.type = 'file'; i.multiple = true; i.onchange = () => show(i.files);"
-    ' i.click()">f</button>',
-    "<button onclick=\"const i = document.createElement('input'); i.type = 'file'; i.multiple = true; i.onchange = () => show(i.files);"
-    ' i.showPicker()">f</button>',
-    "<div tabindex=0 style='width:200px;height:100px' ondragover='event.preventDefault()' "
-    "ondrop='event.preventDefault(); show(event.dataTransfer.files)'>f</div>",
+    (
+        "<button onclick=\"const i = document.createElement('input'); i.type = 'file'; i.multiple = true; i.onchange = () => "
+        "show(i.files);"
+        ' i.click()">f</button>'
+    ),
+    (
+        "<button onclick=\"const i = document.createElement('input'); i.type = 'file'; i.multiple = true; i.onchange = () => "
+        "show(i.files);"
+        ' i.showPicker()">f</button>'
+    ),
+    (
+        "<div tabindex=0 style='width:200px;height:100px' ondragover='event.preventDefault()' "
+        "ondrop='event.preventDefault(); show(event.dataTransfer.files)'>f</div>"
+    ),
 ]
 
 

@@ -36,7 +36,8 @@ DEFAULTS: list[tuple[str, str, str, str, Any]] = [
     ("<div id=f aria-label=f role=textbox contenteditable>ab</div>", "f", "ctrl+a ctrl+b", "f.innerHTML", "<b>ab</b>"),
     ("<input id=f aria-label=f value=ab><input id=g aria-label=g>", "f", "Tab", "document.activeElement.id", "g"),
     ("<input id=f aria-label=f><input id=g aria-label=g>", "g", "shift+Tab", "document.activeElement.id", "f"),
-    ("<input id=f aria-label=f><input tabindex=-1 id=h><input id=g disabled><a id=a href=#x>a</a>", "f", "Tab", "document.activeElement.id", "a"),
+    ("<input id=f aria-label=f><input tabindex=-1 id=h><input id=g disabled><a id=a href=#x>a</a>",
+     "f", "Tab", "document.activeElement.id", "a"),
     ("<input id=f aria-label=f><input id=g tabindex=2><input id=h tabindex=1>", "f", "Tab", "document.activeElement.id", "h"),
     ("<input id=f aria-label=f><input id=g aria-label=g>", "f", "a Tab b", "[f.value, g.value]", ["a", "b"]),
     ("<input type=radio name=r aria-label=f checked><input type=radio name=r id=g>", "f", "ArrowDown", "g.checked", True),
@@ -51,7 +52,8 @@ DEFAULTS: list[tuple[str, str, str, str, Any]] = [
     ("<dialog id=d><button>f</button></dialog><script>d.showModal()</script>", "f", "Escape", "d.open", False),
     ("<button id=o popovertarget=d>o</button><div id=d popover><button>f</button></div><script>d.showPopover()</script>",
      "f", "Escape", "d.matches(':popover-open')", False),
-    ("<form onsubmit='event.preventDefault(); window.sent = 1'><input aria-label=f><button>b</button></form>", "f", "Enter", "sent", 1),
+    ("<form onsubmit='event.preventDefault(); window.sent = 1'><input aria-label=f><button>b</button></form>",
+     "f", "Enter", "sent", 1),
     ("<button>f</button><div style='height:3000px'></div>", "f", "PageDown", "scrollY > 300", True),
     ("<button>f</button><div style='height:3000px'></div>", "f", "End Home ArrowDown", "scrollY", 45),
 ]  # fmt: skip
@@ -75,7 +77,8 @@ async def test_a_stroke_is_down_press_and_up_with_what_pages_look_at(page: PageP
     """Page reference 21.6; a page that cancels the key keeps its default action from happening."""
     await page.open("<input id=f aria-label=f>")
     await page.js(
-        "void (window.seen = [], ['keydown', 'keypress', 'keyup'].forEach(type => addEventListener(type, e => seen.push([e.type, e.key,"
+        "void (window.seen = [], ['keydown', 'keypress', 'keyup'].forEach(type => addEventListener(type, e => "
+        "seen.push([e.type, e.key,"
         " e.code, e.keyCode, e.ctrlKey, e.shiftKey]))))"
     )
     await page.act("f", "press", "a")

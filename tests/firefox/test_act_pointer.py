@@ -71,7 +71,8 @@ async def test_a_double_click_and_a_right_click_send_their_events(page: PageProb
 async def test_a_menu_that_opens_by_script_is_opened(page: PageProbe) -> None:
     """Page reference 21.5: the whole series of events, and a menu that waits for a moment of rest."""
     await page.open(
-        "<button id=b onmouseenter=\"setTimeout(() => menu.hidden = false, 300)\">b</button><div id=menu hidden><button>item</button></div>"
+        '<button id=b onmouseenter="setTimeout(() => menu.hidden = false, 300)">b</button><div id=menu '
+        "hidden><button>item</button></div>"
     )
     await page.record("pointerover", "mouseover", "pointermove", "mousemove", "mousedown", "click")
     result = await page.act("b", "hover")
@@ -87,7 +88,8 @@ async def test_a_menu_that_only_a_style_sheet_opens_is_opened_and_can_be_used(pa
     await page.open(
         "<style>.menu { display: none } li:hover > .menu { display: block } @media all { .sub { opacity: 0 } "
         ".menu:hover .sub { opacity: 1 } }</style>"
-        "<ul><li><a id=top href='#'>top</a><div class=menu><a id=item href=#item>item</a><span class=sub><button>deep</button></span></div>"
+        "<ul><li><a id=top href='#'>top</a><div class=menu><a id=item href=#item>item</a><span "
+        "class=sub><button>deep</button></span></div>"
         "</li></ul><button id=away>away</button>"
     )
     assert [one["label"] for one in page.frame["controls"]] == ["top", "away"]
@@ -102,7 +104,10 @@ async def test_a_menu_that_only_a_style_sheet_opens_is_opened_and_can_be_used(pa
     await page.act("away", "hover")
     await page.read()
     assert [one["label"] for one in page.frame["controls"]] == ["top", "away"]
-    assert await page.js("[document.querySelectorAll('[foxloop-hovered]').length < 5, document.adoptedStyleSheets.length]") == [True, 1]
+    assert await page.js("[document.querySelectorAll('[foxloop-hovered]').length < 5, document.adoptedStyleSheets.length]") == [
+        True,
+        1,
+    ]
 
 
 async def test_hovering_over_what_does_nothing_says_so(page: PageProbe) -> None:
@@ -115,7 +120,8 @@ async def test_hovering_over_what_does_nothing_says_so(page: PageProbe) -> None:
 # Dragging
 
 LIST = (
-    "<div id=a draggable=true role=button style='width:80px;height:30px'>a</div><div id=b role=button tabindex=0 style='width:80px;height:60px'>"
+    "<div id=a draggable=true role=button style='width:80px;height:30px'>a</div><div id=b role=button tabindex=0 "
+    "style='width:80px;height:60px'>"
     "drop</div><script>"
     "a.ondragstart = e => { e.dataTransfer.setData('text/plain', 'moved'); e.dataTransfer.effectAllowed = 'move' };"
     "b.ondragover = e => { e.preventDefault(); e.dataTransfer.dropEffect = 'move' };"
@@ -165,10 +171,12 @@ async def test_the_other_control_must_still_be_the_judged_one(page: PageProbe) -
 
 SLIDER = (
     "<div id=t style='position:relative;width:300px;height:20px;background:#ddd'>"
-    "<div id=s role=slider aria-valuenow=0 aria-label=s tabindex=0 style='position:absolute;width:20px;height:20px;background:#333'></div></div>"
+    "<div id=s role=slider aria-valuenow=0 aria-label=s tabindex=0 style='position:absolute;width:20px;height:20px;"
+    "background:#333'></div></div>"
     "<script>const set = e => { const x = Math.max(0, Math.min(280, e.clientX - t.getBoundingClientRect().left - 10));"
     "s.style.left = x + 'px'; s.setAttribute('aria-valuenow', Math.round(x / 2.8)) };"
-    "s.onpointerdown = e => { s.setPointerCapture(e.pointerId); window.captured = s.hasPointerCapture(e.pointerId); s.onpointermove = set };"
+    "s.onpointerdown = e => { s.setPointerCapture(e.pointerId); window.captured = s.hasPointerCapture(e.pointerId); "
+    "s.onpointermove = set };"
     "s.onpointerup = e => { s.onpointermove = null; s.releasePointerCapture(e.pointerId) }</script>"
 )
 
@@ -203,8 +211,10 @@ async def test_a_list_is_sorted_by_small_steps(page: PageProbe) -> None:
 async def test_drawing_follows_the_path(page: PageProbe) -> None:
     """In percent of the control's own box."""
     await page.open(
-        "<canvas id=c width=200 height=200 aria-label=c role=button></canvas><script>window.points = []; const g = c.getContext('2d');"
-        "c.onmousemove = e => { if (e.buttons) { points.push([e.offsetX, e.offsetY]); g.lineTo(e.offsetX, e.offsetY); g.stroke() } }</script>"
+        "<canvas id=c width=200 height=200 aria-label=c role=button></canvas><script>window.points = []; const g = "
+        "c.getContext('2d');"
+        "c.onmousemove = e => { if (e.buttons) { points.push([e.offsetX, e.offsetY]); g.lineTo(e.offsetX, e.offsetY); "
+        "g.stroke() } }</script>"
     )
     value = {"from": {"x": 10, "y": 10}, "path": [[90, 10], [90, 90]]}
     result = await page.act("c", "drag", value)

@@ -23,7 +23,8 @@ def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
 
 
 BOX = (
-    "<div id=box style='height:100px;width:200px;overflow:auto'><div style='height:900px;width:900px'><button>in</button></div></div>"
+    "<div id=box style='height:100px;width:200px;overflow:auto'><div style='height:900px;"
+    "width:900px'><button>in</button></div></div>"
     "<div style='height:3000px'></div><button>below</button>"
 )
 MOVES: list[tuple[str, Any, str, Any, str]] = [
@@ -48,7 +49,8 @@ async def test_what_the_control_stands_in_moves_and_the_result_says_how_far(page
 
 
 ROWS = (
-    "<div id=l style='height:120px;overflow:auto'><div id=space style='position:relative;height:9000px'></div></div><button>b</button><script>"
+    "<div id=l style='height:120px;overflow:auto'><div id=space style='position:relative;"
+    "height:9000px'></div></div><button>b</button><script>"
     "const draw = () => { const first = Math.floor(l.scrollTop / 30); space.replaceChildren(...Array.from({length: 6}, (_, n) => {"
     "const o = document.createElement('button'); o.textContent = 'Row ' + (first + n);"
     "o.style = `position:absolute;height:30px;top:${(first + n) * 30}px`; return o })) }; l.onscroll = draw; draw()</script>"
@@ -76,7 +78,8 @@ async def test_a_list_that_loads_more_at_its_end_is_waited_for(page: PageProbe) 
     await page.open(
         "<div id=l style='height:100px;overflow:auto'><p style='height:200px'><button>first</button></p></div><script>let n = 0;"
         "l.onscroll = () => { if (l.scrollTop + l.clientHeight > l.scrollHeight - 5 && n < 5) setTimeout(() => { n += 1;"
-        "const p = document.createElement('p'); p.textContent = 'Part ' + n; p.style.height = '200px'; l.append(p) }, 60) }</script>"
+        "const p = document.createElement('p'); p.textContent = 'Part ' + n; p.style.height = '200px'; l.append(p) }, 60) "
+        "}</script>"
     )
     result = await page.act("first", "scroll", {"until": "Part 4"})
     assert (result["ok"], result["value"]) == (True, "Part 4"), result
@@ -92,8 +95,11 @@ async def test_what_is_no_way_to_scroll_is_refused_untouched(page: PageProbe, va
 async def test_a_disabled_field_that_scrolls_sends_the_event_that_pages_wait_for(page: PageProbe) -> None:
     """Corpora, Firefox fact 2: Firefox sends none, not even for a real wheel; and just one."""
     await page.open(
-        "<textarea disabled id=t aria-label=t style='height:40px'>" + "line\n" * 50 + "</textarea><button id=b disabled>agree</button>"
-        "<script>window.scrolls = 0; t.onscroll = () => { scrolls += 1; b.disabled = t.scrollTop + t.clientHeight < t.scrollHeight - 1 }"
+        "<textarea disabled id=t aria-label=t style='height:40px'>"
+        + "line\n" * 50
+        + "</textarea><button id=b disabled>agree</button>"
+        "<script>window.scrolls = 0; t.onscroll = () => { scrolls += 1; b.disabled = t.scrollTop + t.clientHeight < "
+        "t.scrollHeight - 1 }"
         "</script>"
     )
     result = await page.act("t", "scroll", {"edge": "bottom"})

@@ -35,7 +35,8 @@ REVERTS = (
 PASTE_ONLY = (
     "<div id=e role=textbox aria-label=e contenteditable>old</div><script>e.onbeforeinput = x => x.preventDefault();"
     "e.onpaste = x => { x.preventDefault(); e.textContent = ''; "
-    "for (const line of x.clipboardData.getData('text/plain').split('\\n')) { const p = document.createElement('p'); p.textContent = line;"
+    "for (const line of x.clipboardData.getData('text/plain').split('\\n')) { const p = document.createElement('p'); "
+    "p.textContent = line;"
     "e.append(p) } }</script>"
 )
 EDITORS: list[tuple[str, str, str]] = [
@@ -91,7 +92,8 @@ BY_KEYS = (
     "f.onkeypress = e => { if (!/[0-9]/.test(e.key)) e.preventDefault() }</script>"
 )
 MASKS: list[tuple[str, str, str, bool]] = [
-    ("<input id=f aria-label=f oninput=\"this.value = this.value.replace(/\\D/g, '').slice(0, 8).replace(/^(..)(..)(....)$/, '$1/$2/$3')\">",
+    (("<input id=f aria-label=f oninput=\"this.value = this.value.replace(/\\D/g, '').slice(0, 8)"
+     ".replace(/^(..)(..)(....)$/, '$1/$2/$3')\">"),
      "24.12.2026", "24/12/2026", True),
     ("<input id=f aria-label=f oninput=\"this.value = this.value.replace(/\\D/g, '').slice(0, 4)\">", "123456", "1234", False),
     (BY_KEYS, "2468", "2468", True),
@@ -154,7 +156,10 @@ async def test_what_is_not_there_cannot_be_marked(page: PageProbe) -> None:
 
 async def test_text_is_copied_cut_and_pasted_inside_the_page(page: PageProbe) -> None:
     """Issue 8, point 2: the person's own clipboard is not touched."""
-    await page.open("<input id=a aria-label=a value=text><input id=b aria-label=b value='> '><div id=c role=textbox aria-label=c contenteditable></div>")
+    await page.open(
+        "<input id=a aria-label=a value=text><input id=b aria-label=b value='> '><div id=c role=textbox aria-label=c "
+        "contenteditable></div>"
+    )
     result = await page.act("a", "copy")
     assert (result["ok"], result["value"]) == (True, "text")
     await page.again("b", "press", "End")
@@ -175,7 +180,8 @@ async def test_the_page_may_put_something_else_on_the_clipboard(page: PageProbe)
     """Its copy and paste handlers are heard, as with a real key; where it takes the paste itself, nothing is typed."""
     await page.open(
         "<p><button id=s oncopy=\"event.clipboardData.setData('text/plain', 'theirs'); event.preventDefault()\">mine</button></p>"
-        "<input id=a aria-label=a onpaste=\"event.preventDefault(); this.value = '[' + event.clipboardData.getData('text/plain') + ']'\">"
+        "<input id=a aria-label=a onpaste=\"event.preventDefault(); this.value = '[' + "
+        "event.clipboardData.getData('text/plain') + ']'\">"
     )
     assert (await page.act("mine", "copy"))["value"] == "theirs"
     result = await page.again("a", "paste")

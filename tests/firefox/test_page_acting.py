@@ -617,7 +617,8 @@ async def test_a_change_after_the_look_makes_the_act_stale(page: Page) -> None:
     """Page reference 2.9 and 4.1."""
     await page.open(
         "<base id=base><section><h2 id=head>List</h2><ul><li><span id=row>Milk</span> <form id=form action=/drop>"
-        "<button id=b onclick='window.hit = this.title = 1'>Drop</button></form></li></ul></section><input id=field aria-label=field>"
+        "<button id=b onclick='window.hit = this.title = 1'>Drop</button></form></li></ul></section><input id=field "
+        "aria-label=field>"
         "<input type=checkbox id=box aria-label=box><form id=another action=/drop></form>"
     )
     for change, detail in CHANGES:
@@ -651,7 +652,10 @@ async def test_a_control_that_became_another_kind_of_thing_is_stale(
 async def test_a_change_that_does_not_matter_lets_the_act_through(page: Page) -> None:
     """The accepted twin of the stale ones."""
     await page.open("<p id=p>a</p><ul><li>Milk <button id=b>Drop</button></li></ul><button id=o>other</button>")
-    await page.js("void (b.onclick = () => b.lang = 'en', p.textContent = 'b', b.className = 'x', o.textContent = 'more', b.style.marginTop = '30px')")
+    await page.js(
+        "void (b.onclick = () => b.lang = 'en', p.textContent = 'b', b.className = 'x', o.textContent = 'more', "
+        "b.style.marginTop = '30px')"
+    )
     assert (await page.act("Drop", "click"))["ok"]
 
 
@@ -687,7 +691,8 @@ async def test_the_wrong_incarnation_and_a_strange_document_are_refused(page: Pa
 async def test_a_covered_control_is_refused_by_the_name_of_its_cover(page: Page, cover: str, refused: str | None) -> None:
     """B83. The last one covers a part of it only."""
     await page.open(
-        f"<button style='position:absolute;left:10px;top:10px;width:100px;height:60px' onclick='window.hit = this.title = 1'>b</button>{cover}"
+        f"<button style='position:absolute;left:10px;top:10px;width:100px;height:60px' onclick='window.hit = this.title = "
+        f"1'>b</button>{cover}"
     )
     if refused is None:
         assert (await page.act("b", "click"))["ok"]
@@ -831,7 +836,8 @@ async def test_a_page_may_put_its_own_function_there_during_the_act(page: Page) 
 async def test_a_real_dialog_does_not_hold_the_answer_back(page: Page) -> None:
     """B85: a page that kept the native function opens one all the same; the answer comes within two seconds, the end later."""
     await page.open(
-        "<script>const say = alert.bind(window)</script><button id=b onclick=\"say('Real'); window.after = this.title = 1\">b</button>"
+        "<script>const say = alert.bind(window)</script><button id=b onclick=\"say('Real'); window.after = this.title = "
+        '1">b</button>'
     )
     order = page.order("b", "click")
     with trio.fail_after(5):
@@ -841,7 +847,7 @@ async def test_a_real_dialog_does_not_hold_the_answer_back(page: Page) -> None:
     await page.session.bidi("browsingContext.handleUserPrompt", context=await page.tab.bidi_context(), accept=False)
     await page.until("window.after === 1")
     with trio.fail_after(5):
-        while (outcome := await page.call("page.outcome", **page.place, call=order["call"]))["result"] is None:
+        while (outcome := await page.call("page.outcome", **page.place, call=order["call"]))["result"] is None:  # noqa: ASYNC110
             await trio.sleep(0.05)
     assert (outcome["result"]["ok"], outcome["result"]["started"]) == (True, True)
 

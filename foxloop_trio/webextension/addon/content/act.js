@@ -5,8 +5,8 @@
 // host, node, guard, key, formKey, op, value, mark, focus, dialog }`, as judged. `call`: `{ over() -> null or { code, message },
 // onStarted(), onSubmitted(), onDialog(dialog), whileBusy(tell) }`; `tell` answers what is known so far, while the page's own code
 // runs.
-// Depends on: controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, sight, submits, values,
-// words.
+// Depends on: controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles, sight, submits,
+// values, words.
 //
 // An operation that takes several turns asks `steps.stop()` after each wait; what it has done so far stands in the result as `did`.
 // Between the checks and the first event nothing is awaited: after each wait everything is checked again. `onStarted` is called

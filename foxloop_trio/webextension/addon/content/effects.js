@@ -3,10 +3,10 @@
 // Purpose: no act is called a success because its events were sent. `watch(facts)` before the first event -> `{ begin(), list(),
 // settled(over), invalid(), leadsTo(), stop() }`. `begin()`: what came before (the pointer's way to the control) does not count.
 // `list()`: words for what has changed so far, sorted: page, value, state, focus, selection, scroll, address, navigation, submit,
-// invalid, media, picture, request, tab. `stayed()`: it came to no navigation. `tabs()`: the ids of those that were opened. `settled(over)` -> promise: until something
-// has changed, for half a second at most, or longer while a request of the page runs. `leadsTo()`: the address of the navigation
-// that began, or "". `rest()`: from a look at the page on, notes what changes by itself (a clock, a ticker), which later is not
-// taken for the act's.
+// invalid, media, picture, request, tab. `stayed()`: it came to no navigation. `tabs()`: the ids of those that were opened.
+// `settled(over)` -> promise: until something has changed, for half a second at most, or longer while a request of the page runs.
+// `leadsTo()`: the address of the navigation that began, or "". `rest()`: from a look at the page on, notes what changes by itself
+// (a clock, a ticker), which later is not taken for the act's.
 // Depends on: flat, happenings, pause, ring, roles, tree, values.
 //
 // What is done in the same turn as the events is always theirs. What changes later counts unless it also changes by itself. Classes

@@ -2,9 +2,9 @@
 //
 // Each has `unfit(facts, value)` -> null or a refusal; `dispatch(facts, spot, value, steps)`, one turn, whose result may be an
 // async function that goes on; sometimes `done(facts)`, the result when nothing is left to do; `anywhere`, or `anywhere(facts)`,
-// when no point of the control has to be reached; `evenDisabled`; `edits`, it changes text; `pointed`, its value may hold a point of the control's
-// box; `proves`, it is not ok when nothing came of it (`selection`: that the selection changed is enough); `needsFocus(facts)`, it
-// works only in a document that has the focus.
+// when no point of the control has to be reached; `evenDisabled`; `edits`, it changes text; `pointed`, its value may hold a point
+// of the control's box; `proves`, it is not ok when nothing came of it (`selection`: that the selection changed is enough);
+// `needsFocus(facts)`, it works only in a document that has the focus.
 // Depends on: choosing, clipboard, drag, enter, hover, press, scrolling, selecting, toggling, typing, uploads.
 "use strict";
 

@@ -1,9 +1,9 @@
 // proof: what an act's result says beyond "its events were sent".
 //
-// `begin(facts, operation)` before the first event -> `{ ready(), saw(word), stayed(), judge(result, over), told(), stop() }`. `judge` ->
-// promise of the result after the page had its time: `ok` becomes `nothing-changed` when the operation has to prove itself and
-// nothing came of it; `popup-blocked` when all that came of it was a window that Firefox refused; `unsupported` when the page wants
-// a real hand. `told()`: `{ changed, leads_to, opened_tabs, popups, detail }`, as far as they apply.
+// `begin(facts, operation)` before the first event -> `{ ready(), saw(word), stayed(), judge(result, over), told(), stop() }`.
+// `judge` -> promise of the result after the page had its time: `ok` becomes `nothing-changed` when the operation has to prove
+// itself and nothing came of it; `popup-blocked` when all that came of it was a window that Firefox refused; `unsupported` when the
+// page wants a real hand. `told()`: `{ changed, leads_to, opened_tabs, popups, detail }`, as far as they apply.
 // Depends on: effects, gestures, limits, openings, pause, words.
 "use strict";
 

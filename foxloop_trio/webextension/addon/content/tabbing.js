@@ -7,8 +7,8 @@
 
 foxloop.define("tabbing", ({ sight, tree, values }) => {
   const STOPS =
-    'a[href], area[href], button, input:not([type="hidden"]), select, textarea, summary, iframe, audio[controls], video[controls], ' +
-    '[contenteditable]:not([contenteditable="false"]), [tabindex]';
+    'a[href], area[href], button, input:not([type="hidden"]), select, textarea, summary, iframe, audio[controls], ' +
+    'video[controls], [contenteditable]:not([contenteditable="false"]), [tabindex]';
 
   function isStop(el, turn) {
     if (el.tabIndex < 0 || values.isDisabled(el) || !turn.seen(el)) {
