@@ -6,7 +6,7 @@ value. The page script judges once more, in the turn in which it acts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -15,7 +15,10 @@ from ..actions import Action, EffectState, Permit
 from ..canonical import canonical_json
 from ..errors import NotJsonError, UsageError
 
-__all__ = ["ActResult", "DialogSeen", "check_permit", "check_pin"]
+__all__ = ["ActResult", "DialogSeen", "Value", "check_permit", "check_pin"]
+
+Value = str | float | Sequence[str] | Mapping[str, Any] | None
+"""What an operation takes; `foxloop_trio.wire` says what each one understands."""
 
 TASK_TOOL: Final = "browser_task"
 TASK_OPS: Final = frozenset({"check", "click", "date", "enter", "select", "type", "uncheck"})
@@ -40,8 +43,15 @@ class ActResult:
     * `ok`: the control is now as asked. Otherwise `reason` is a refusal code of the page reference, or ``timeout`` when no answer
       came.
     * `started`: events were dispatched. A result that is not `ok` but started may have changed the page.
-    * `value`, `detail` and the dialogs' messages quote the page: untrusted.
+    * `value`, `detail`, addresses and the dialogs' messages quote the page: untrusted.
     * `submitted`: a submit event fired. `navigated`: the document went away after the act began.
+    * `did`: what was sent, step by step, in words of ours; for an act that was stopped half way, exactly what the page received.
+    * `changed`: what came of it, as words: ``page value state focus selection scroll address navigation submit invalid media
+      picture request tab dialog``. An act that has to prove itself (click, press, hover, drag, enter) and of which nothing came is
+      not `ok`, with reason ``nothing-changed``.
+    * `leads_to`: the address of a navigation that began. `opened_tabs`: ids of tabs that the act opened; `popups`: addresses of
+      windows that the page asked for, opened or not.
+    * `changed_elsewhere`: fields outside of the control's own form had changed since the look; that alone did not stop the act.
     """
 
     ok: bool
@@ -53,11 +63,28 @@ class ActResult:
     navigated: bool = False
     checked: bool | None = None
     dialogs: tuple[DialogSeen, ...] = attrs.field(default=(), converter=tuple)
+    did: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    changed: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    changed_elsewhere: bool = False
+    leads_to: str | None = None
+    opened_tabs: tuple[int, ...] = attrs.field(default=(), converter=tuple)
+    popups: tuple[str, ...] = attrs.field(default=(), converter=tuple)
 
     @classmethod
     def from_wire(cls, obj: Mapping[str, Any]) -> ActResult:
         """From the wire's result of ``page.act``, whose schema was checked on arrival."""
-        return cls(**{**obj, "dialogs": tuple(DialogSeen(**dialog) for dialog in obj["dialogs"])})
+        dialogs = tuple(DialogSeen(**dialog) for dialog in obj["dialogs"])
+        return cls(**{**obj, "dialogs": dialogs, "popups": tuple(popup["url"] for popup in obj.get("popups", ()))})
+
+    @property
+    def acted(self) -> bool:
+        """Not done as asked, and yet events were sent: the page may have changed."""
+        return self.started and not self.ok
+
+    @property
+    def opened_tab(self) -> int | None:
+        """The first tab that it opened."""
+        return self.opened_tabs[0] if self.opened_tabs else None
 
     @property
     def effect(self) -> EffectState:
@@ -81,10 +108,12 @@ def check_pin(pin: Mapping[str, Any], tab: int) -> None:
         raise UsageError(f"tab.act: the target is of tab {pin['tab']!r}, and this is tab {tab}", code="bad-target")
 
 
-def check_permit(permit: object, pin: Mapping[str, Any], op: str, value: str | float | None, host: str | None) -> None:
+def check_permit(
+    permit: object, pin: Mapping[str, Any], op: str, value: Value, host: str | None, dialog: Mapping[str, Any] | None = None
+) -> None:
     """Raises UsageError when `permit` does not allow exactly this act on `host`; its code says which comparison failed:
 
-    ``permit-missing``, ``permit-closed``, ``permit-host``, ``permit-target``, ``permit-value``.
+    ``permit-missing``, ``permit-closed``, ``permit-host``, ``permit-target``, ``permit-value``, ``permit-dialog``.
     """
     if type(permit) is not Permit:  # isinstance would believe what an object says of its class
         raise UsageError(
@@ -104,6 +133,8 @@ def check_permit(permit: object, pin: Mapping[str, Any], op: str, value: str | f
     ops, wanted = judged
     if op not in ops or not _same(value, wanted):
         raise UsageError(f"tab.act: the gate judged {' or '.join(ops)} with another value than this {op!r}", code="permit-value")
+    if dialog is not None and not _same(dialog, action.args.get("dialog")):
+        raise UsageError("tab.act: the gate did not judge this answer to a dialog", code="permit-dialog")
 
 
 def _check_task(action: Action, pin: Mapping[str, Any], op: str) -> None:

@@ -143,6 +143,7 @@ class Control:
     current: str | None = None
     level: int | None = None
     opens: str | None = None
+    form_key: str | None = None
     value_more: int = 0
     label_more: int = 0
     options_more: int = 0

@@ -6,7 +6,7 @@ is known of its effect is reported before it leaves.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -18,13 +18,14 @@ import trio
 from ..actions import EffectState, Permit
 from ..channel import Call, CallTimeout, RemoteCallError
 from ..errors import BadOptionsError, BrowserError, ChannelError
-from ._act import ActResult, check_permit, check_pin
+from ._act import ActResult, Value, check_permit, check_pin
 from ._changes import changes
 from ._faults import browser_error
 from ._picture import Screenshot, check_picture
 from ._reading import TOP_ONLY, Question, documents_of, element_of, with_top
 from ._restricted import restriction_words
 from ._snapshot import Control, Snapshot
+from ._uploads import check_files, pieces
 
 if TYPE_CHECKING:
     from ._session import BrowserSession
@@ -258,12 +259,14 @@ class Tab:
         self,
         target: Mapping[str, Any],
         op: str,
-        value: str | float | None = None,
+        value: Value = None,
         *,
         permit: Permit,
         report: Report | None = None,
         cancel_grace: float = CANCEL_GRACE_SECONDS,
         mark: bool = True,
+        dialog: Mapping[str, Any] | None = None,
+        files: Sequence[bytes] = (),
     ) -> ActResult:
         """Do one thing to one pinned control, once.
 
@@ -272,6 +275,12 @@ class Tab:
         `cancel_grace=ctx.cancel_grace`: when the act is cancelled, it waits that many seconds at most for its true end and reports
         it.
         `mark` draws a ring around the control for 0.6 s.
+
+        `dialog`, ``{"accept": True, "reply": ...}``, is the answer that the first question of the page (confirm, prompt, leaving
+        it) gets, once; without it, and for all later ones, the answer is no. It must be among the judged arguments, as `dialog`.
+        `files` are the bytes of the files that `value` names, for the operation ``files``.
+
+        When the pin has a `form_key`, fields of other forms may have changed since the look; without one, none may have.
 
         A refusal of the page and a missing answer are results (`ok` False). Raises UsageError, with nothing sent, when pin, permit,
         host, operation and value do not agree; BrowserError when the tab or the browser is gone.
@@ -284,12 +293,27 @@ class Tab:
         if self.session.behind:
             await self.refresh()
         host = self.host
-        check_permit(permit, target, op, value, host)
+        check_permit(permit, target, op, value, host, dialog)
+        if op == "files" or files:
+            check_files(value, files)
         place = {"tab": self.id, "frame": target["frame"], "document": target["document"]}
         judged = {"host": host, "node": target["node"], "guard": target["guard"], "key": target["key"], "op": op, "value": value}
         incarnation = self.session.channel.peer.incarnation
         call_id = self.session.new_call_id()
-        how = {"incarnation": incarnation, "call": call_id, "mark": mark, "focus": self.session.allow_focus}
+        how: dict[str, Any] = {"incarnation": incarnation, "call": call_id, "mark": mark, "focus": self.session.allow_focus}
+        if target.get("form_key") is not None:
+            how["form_key"] = target["form_key"]
+        if dialog is not None:
+            how["dialog"] = dict(dialog)
+        for index, data in pieces(files):
+            try:
+                await self._call("page.stage", {**place, "call": call_id, "index": index, "data": data}, TAB_SECONDS)
+            except BrowserError as error:
+                if error.code in REFUSED_UNSTARTED:
+                    return ActResult(ok=False, started=False, reason=REFUSED_UNSTARTED[error.code])
+                raise
+        if files:
+            check_permit(permit, target, op, value, self.host, dialog)  # it took a while
         try:
             call = self.session.channel.start("page.act", {**place, **judged, **how}, timeout=ACT_SECONDS)
         except ChannelError as error:

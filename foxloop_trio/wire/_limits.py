@@ -53,9 +53,13 @@ LIMITS: Final[dict[str, int]] = {
     "look": 60,  # what a small picture or box looks like
     "marks": 1_000,  # controls whose ids are drawn on one picture
     "message": 2_000,  # text of a script dialog, of an error
+    "opened": 10,  # tabs that one act opened, windows that it asked for
     "option": 500,  # value and label of an option, each
     "options": 300,  # options of one select in one answer; how many more there are is told
+    "path": 200,  # points of a way along which something is dragged
+    "piece": 2**22,  # characters of base64 of a file in one message: 3 MiB, well under MAX_MESSAGE_BYTES
     "section": 70,  # name of the enclosing region (2.6)
+    "steps": 50,  # that a result names
     "tabs": 2_000,
     "text": 60_000,  # page text of a frame in one answer; 6,000 characters in all unless more are asked for (2.10)
     "title": 1_000,

@@ -13,7 +13,8 @@ from typing import Final, Literal
 
 import attrs
 
-from ._limits import LIMITS, MAX_SAFE_INTEGER, PROTOCOL
+from ._act_values import ACT_VALUE, HOW, PIECE
+from ._limits import LIMITS, PROTOCOL
 from ._shapes import (
     ACT_OPERATIONS,
     ACT_RESULT,
@@ -134,8 +135,6 @@ PICTURE: Final[dict[str, Schema]] = {
 }
 """What a picture shows, and how; all of it may be left out."""
 
-VALUE: Final[Schema] = {"type": ["string", "number", "null"], "minimum": -MAX_SAFE_INTEGER, "maximum": MAX_SAFE_INTEGER}
-
 
 def _request(name: str, params: dict[str, Schema], result: Schema, *, optional: dict[str, Schema] | None = None) -> Method:
     complete = record({**params, "deadline_ms": DEADLINE}, optional)
@@ -213,12 +212,14 @@ _TABLE: Final = (
             "guard": text("guard"),
             "key": text("guard"),
             "op": choice(*ACT_OPERATIONS),
-            "value": VALUE,
+            "value": ACT_VALUE,
             "mark": BOOLEAN,
             "focus": BOOLEAN,
         },
         ACT_RESULT,
+        optional=HOW,
     ),
+    _request("page.stage", {**PLACE, "call": HEX_32, **PIECE}, NOTHING),
     _told_by(ADDON, "page.started", {"id": {"type": "string", "minLength": 1, "maxLength": 64}}),
     _request("page.settle", {**PLACE, "list_for": nullable(NATURAL)}, record({"waited_ms": NATURAL, "gone": BOOLEAN})),
     _request(

@@ -172,6 +172,7 @@ def _rich_field() -> Json:
         "current": "page",
         "level": 2,
         "opens": "listbox",
+        "form_key": "bb11cc22dd33ee44",
         "guard": "2c5d1c0e7a6b9f28",
     }
 
@@ -250,6 +251,24 @@ def _refused() -> Json:
     }
 
 
+def _drag() -> Json:
+    return {"onto": {"node": 4, "guard": "0f7d51c2a9b83e66", "x": 50, "y": 12.5}, "from": {"x": 1, "y": 99}, "how": "html"}
+
+
+def _proven() -> Json:
+    return {
+        **_refused(),
+        "reason": "popup-blocked",
+        "dialogs": [{"kind": "print", "message": "", "answer": None}],
+        "did": ["press"],
+        "changed": ["page", "tab"],
+        "changed_elsewhere": True,
+        "leads_to": "https://shop.example/next",
+        "opened_tabs": [8],
+        "popups": [{"url": "https://shop.example/help"}],
+    }
+
+
 def samples() -> list[Json]:
     """Good messages, at least one for every method, result and error: ``{"from", "method", "message"}``."""
     vector = hello_vectors()[0]
@@ -315,6 +334,11 @@ def samples() -> list[Json]:
         ("page.act", _act(), _acted()),
         ("page.act", {**_act(), "op": "scroll", "value": -560}, _refused()),
         ("page.act", {**_act(), "op": "click", "value": None}, {**_acted(), "checked": True}),
+        ("page.act", {**_act(), "op": "drag", "value": _drag(), "form_key": "bb11cc22dd33ee44"}, _proven()),
+        ("page.act", {**_act(), "op": "select", "value": ["no", "se"], "dialog": {"accept": True, "reply": "Ada"}}, _acted()),
+        ("page.act", {**_act(), "op": "files", "value": {"files": [{"name": "a.txt", "type": "text/plain", "size": 3}]}}, _acted()),
+        ("page.act", {**_act(), "op": "scroll", "value": {"until": "Terms"}}, _acted()),
+        ("page.stage", {**_place(), "call": CALL, "index": 0, "data": "YWJj"}, {}),
         ("page.settle", {**_place(), "list_for": None}, {"waited_ms": 120, "gone": False}),
         ("page.settle", {**_place(), "list_for": 4}, {"waited_ms": 600, "gone": True}),
         ("page.outcome", {**_place(), "call": CALL}, {"known": True, "result": _acted()}),
@@ -359,6 +383,8 @@ def refused_samples() -> list[Json]:
         (RUNTIME, "tab.fly", _request("tab.fly", {"deadline_ms": 1}), "an unknown method"),
         (RUNTIME, "page.act", _request("page.act", {**_act(), "op": "eval"}), "an unknown operation"),
         (RUNTIME, "page.act", _request("page.act", {**_act(), "document": DOCUMENT.upper()}), "capital hex digits"),
+        (RUNTIME, "page.act", _request("page.act", {**_act(), "value": {"left": 3}}), "a value with a key of no operation"),
+        (RUNTIME, "page.act", _request("page.act", {**_act(), "value": [["no"]]}), "a list of lists"),
         (ADDON, "tab.removed", _notification("tab.removed", {}), "no tab"),
         (ADDON, "page.act", _result({**_acted(), "ok": "yes"}), "ok is not a boolean"),
         (ADDON, "page.act", _result({"ok": True}), "missing keys"),

@@ -36,20 +36,25 @@ Schema = dict[str, Any]
 ACT_OPERATIONS: Final = (
     "check",
     "click",
+    "copy",
+    "cut",
     "date",
     "drag",
     "enter",
     "files",
     "hover",
+    "paste",
     "press",
     "scroll",
     "select",
+    "select_text",
     "type",
     "uncheck",
 )
 """What can be done to a control. An add-on that cannot do one refuses it as ``unsupported``."""
 
 ACT_REFUSALS: Final = (
+    "cancelled",
     "covered",
     "dialog",
     "disabled",
@@ -58,6 +63,8 @@ ACT_REFUSALS: Final = (
     "mismatch",
     "navigated",
     "needs-focus",
+    "not-found",
+    "nothing-changed",
     "other-site",
     "popup-blocked",
     "readonly",
@@ -183,6 +190,8 @@ CONTROL: Final = record(
         "current": text("token"),
         "level": NATURAL,
         "opens": text("token"),
+        # Like the frame's key, but of the control's own form only.
+        "form_key": DIGEST,
     },
 )
 
@@ -213,7 +222,7 @@ FRAME_STATE: Final = record(
 
 DIALOG: Final = record(
     {
-        "kind": choice("alert", "confirm", "prompt", "beforeunload"),
+        "kind": choice("alert", "confirm", "prompt", "beforeunload", "print"),
         "message": text("message"),
         "answer": {"type": ["boolean", "string", "null"], "maxLength": LIMITS["message"]},
     }
@@ -232,5 +241,12 @@ ACT_RESULT: Final = record(
         "detail": text("detail"),
         "value": nullable(text("value")),
         "checked": {"type": ["boolean", "null"]},
+        # What was done, step by step, in words of ours; what came of it (the words of content/effects.js).
+        "did": listing(text("token"), "steps"),
+        "changed": listing(WORD, "steps"),
+        "changed_elsewhere": TRUE,
+        "leads_to": ADDRESS,
+        "opened_tabs": listing(NATURAL, "opened"),
+        "popups": listing(record({"url": ADDRESS}), "opened"),
     },
 )

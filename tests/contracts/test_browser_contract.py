@@ -88,13 +88,14 @@ class World:
         return await self.tab.act(pin, op, value, permit=permit, report=lambda state, done: self.reports.append(state))
 
     async def judged(
-        self, page: Snapshot, label: str, op: str, value: str | None = None, *, host: str = HOST
+        self, page: Snapshot, label: str, op: str, value: str | None = None, *, host: str = HOST, dialog: Any = None, **more: Any
     ) -> tuple[dict[str, Any], Permit]:
         """The pin of a control, and a real gate's permit for this operation on it."""
-        pin = make_pin(self.tab.id, page, find(page, label))
+        pin = {**make_pin(self.tab.id, page, find(page, label)), **more}
         gate, host_side = create_gate(tools={op: "fill"})
         await host_side.add_grant(scope="fill", domains=[host])
-        allowed = await gate.check(Action(tool=op, args={"target": pin, "op": op, "value": value}, domain=host, scope="fill"))
+        args = {"target": pin, "op": op, "value": value, **({} if dialog is None else {"dialog": dialog})}
+        allowed = await gate.check(Action(tool=op, args=args, domain=host, scope="fill"))
         return pin, allowed.permit  # type: ignore[union-attr]
 
 
@@ -227,6 +228,42 @@ class Contract:
         result = await world.act(await world.look(), "Ask", "click")
         assert [(dialog.kind, dialog.message, dialog.answer) for dialog in result.dialogs] == [("confirm", "Sure?", False)]
         assert (await world.look()).title == "No"
+
+    async def test_an_act_of_which_nothing_comes_is_not_done(self, world: World) -> None:
+        """Issue 8: an outcome of its own; events were sent all the same."""
+        result = await world.act(await world.look(), "Rename", "hover")
+        assert (result.ok, result.started, result.reason, result.acted) == (False, True, "nothing-changed", True)
+        assert world.reports == ["not-started", "partial"]
+
+    async def test_an_answer_is_armed_for_one_act(self, world: World) -> None:
+        """Page reference 21.15: judged with the act; the next one gets the policy's answer again."""
+        for armed, title in (({"accept": True}, True), (None, False)):
+            pin, permit = await world.judged(await world.look(), "Ask", "click", dialog=armed)
+            result = await world.tab.act(pin, "click", permit=permit, dialog=armed)
+            assert [dialog.answer for dialog in result.dialogs] == [title]
+        with pytest.raises(UsageError) as caught:
+            await world.tab.act(pin, "click", permit=permit, dialog={"accept": True})
+        assert caught.value.code == "permit-dialog"
+
+    async def test_text_is_copied_and_pasted_inside_the_page(self, world: World) -> None:
+        """Issue 8, point 2; nothing is copied out of a secret field."""
+        await world.act(await world.look(), "Name", "type", "Ada")
+        result = await world.act(await world.look(), "Name", "copy")
+        assert (result.ok, result.value) == (True, "Ada")
+        result = await world.act(await world.look(), "Password", "copy")
+        assert (result.ok, result.started, result.reason) == (False, False, "secret")
+        result = await world.act(await world.look(), "Name", "press", "ctrl+a Backspace")
+        assert result.ok
+        result = await world.act(await world.look(), "Rename", "press", "Entr+")
+        assert (result.ok, result.reason) == (False, "unsupported")
+
+    async def test_fields_of_other_forms_may_change_when_the_pin_says_so(self, world: World) -> None:
+        """Page reference 21.20: with the key of its own form."""
+        page = await world.look()
+        pin, permit = await world.judged(page, "Rename", "click", form_key=find(page, "Rename").form_key)
+        assert (await world.act(page, "Name", "type", "Ada")).ok
+        assert (await world.act(page, "Rename", "click")).reason == "stale"
+        assert (await world.do(pin, "click", None, permit)).ok
 
     # Staleness
 

@@ -210,7 +210,8 @@ async def test_a_field_holds_what_was_typed(page: Page) -> None:
     await page.open("".join(f"<p>{markup.replace('=f', f'=f{n} id=f{n}')}</p>" for n, (markup, _, _) in enumerate(TAKEN)))
     for n, (_, text, held) in enumerate(TAKEN):
         result = await page.act(f"f{n}", "type", text)
-        assert result == {"ok": True, "started": True, "value": held, "submitted": False, "navigated": False, "dialogs": []}
+        told = {key: result[key] for key in ("ok", "started", "value", "submitted", "navigated", "dialogs")}
+        assert told == {"ok": True, "started": True, "value": held, "submitted": False, "navigated": False, "dialogs": []}
         assert await page.js(f"f{n}.value") == held
         await page.read()
 
@@ -407,7 +408,6 @@ async def test_what_has_no_state_is_not_pressed_to_find_out(page: Page) -> None:
     assert (await page.refused("plain", "check"))[0] == "unsupported"
     assert (await page.refused("r", "uncheck"))[0] == "unsupported"
     assert (await page.refused("plain", "type", "x"))[0] == "unsupported"
-    assert (await page.refused("plain", "hover"))[0] == "unsupported"
     assert await page.js("seen") == []
 
 
@@ -435,7 +435,7 @@ async def test_a_styled_checkbox_is_pressed_at_its_label(page: Page) -> None:
 
 async def test_a_click_is_the_whole_sequence_of_a_mouse(page: Page) -> None:
     """Page reference 4.3; the second press leaves what the first one hovered."""
-    await page.open("<button id=a>a</button><button id=b>b</button>")
+    await page.open("<button id=a onclick='this.title = 1'>a</button><button id=b onclick='this.title = 1'>b</button>")
     await page.record()
     assert (await page.act("a", "click"))["ok"]
     await page.act("b", "click")
@@ -540,7 +540,7 @@ async def test_no_page_can_keep_submits_and_its_coming_and_going_from_us(page: P
 async def test_a_control_that_dodges_the_pointer_is_not_pressed(page: Page, handler: str, reason: str | None) -> None:
     """B83: the target is looked for again after the pointer's way there. One whose content was drawn anew is pressed."""
     await page.open(
-        f"<button style='position:absolute;left:10px;top:10px' {handler} onclick='window.hit = 1'><i>b</i></button>"
+        f"<button style='position:absolute;left:10px;top:10px' {handler} onclick='window.hit = this.title = 1'><i>b</i></button>"
         "<div id=cover style='position:fixed;inset:0' hidden></div>"
     )
     result = await page.act("b", "click")
@@ -617,7 +617,8 @@ async def test_a_change_after_the_look_makes_the_act_stale(page: Page) -> None:
     """Page reference 2.9 and 4.1."""
     await page.open(
         "<base id=base><section><h2 id=head>List</h2><ul><li><span id=row>Milk</span> <form id=form action=/drop>"
-        "<button id=b onclick='window.hit = 1'>Drop</button></form></li></ul></section><input id=field aria-label=field>"
+        "<button id=b onclick='window.hit = this.title = 1'>Drop</button></form></li></ul></section><input id=field "
+        "aria-label=field>"
         "<input type=checkbox id=box aria-label=box><form id=another action=/drop></form>"
     )
     for change, detail in CHANGES:
@@ -651,13 +652,16 @@ async def test_a_control_that_became_another_kind_of_thing_is_stale(
 async def test_a_change_that_does_not_matter_lets_the_act_through(page: Page) -> None:
     """The accepted twin of the stale ones."""
     await page.open("<p id=p>a</p><ul><li>Milk <button id=b>Drop</button></li></ul><button id=o>other</button>")
-    await page.js("void (p.textContent = 'b', b.className = 'x', o.textContent = 'more', b.style.marginTop = '30px')")
+    await page.js(
+        "void (b.onclick = () => b.lang = 'en', p.textContent = 'b', b.className = 'x', o.textContent = 'more', "
+        "b.style.marginTop = '30px')"
+    )
     assert (await page.act("Drop", "click"))["ok"]
 
 
 async def test_the_wrong_incarnation_and_a_strange_document_are_refused(page: Page) -> None:
     """Ruling 24: nothing meant for another background page runs."""
-    await page.open("<button id=b onclick='window.hit = 1'>b</button>")
+    await page.open("<button id=b onclick='window.hit = this.title = 1'>b</button>")
     for change, code in [
         ({"incarnation": "0" * 32}, "other-incarnation"),
         ({"document": "0" * 32}, "document-gone"),
@@ -687,7 +691,8 @@ async def test_the_wrong_incarnation_and_a_strange_document_are_refused(page: Pa
 async def test_a_covered_control_is_refused_by_the_name_of_its_cover(page: Page, cover: str, refused: str | None) -> None:
     """B83. The last one covers a part of it only."""
     await page.open(
-        f"<button style='position:absolute;left:10px;top:10px;width:100px;height:60px' onclick='window.hit = 1'>b</button>{cover}"
+        f"<button style='position:absolute;left:10px;top:10px;width:100px;height:60px' onclick='window.hit = this.title = "
+        f"1'>b</button>{cover}"
     )
     if refused is None:
         assert (await page.act("b", "click"))["ok"]
@@ -708,7 +713,7 @@ async def test_a_covered_control_is_refused_by_the_name_of_its_cover(page: Page,
 )
 async def test_a_control_is_scrolled_into_reach(page: Page, html: str) -> None:
     """Page reference 4.2: below the fold, behind a bar that stays, in a container of its own."""
-    await page.open(html.format("<button id=b onclick='window.hit = 1'>b</button>"))
+    await page.open(html.format("<button id=b onclick='window.hit = this.title = 1'>b</button>"))
     if "fixed" in html:
         await page.js("void scrollTo(0, b.offsetTop - 20)")
     result = await page.act("b", "click")
@@ -718,7 +723,7 @@ async def test_a_control_is_scrolled_into_reach(page: Page, html: str) -> None:
 async def test_what_changes_while_it_is_scrolled_into_view_is_stale(page: Page) -> None:
     """Ruling 47: after each wait everything is checked again."""
     await page.open(
-        "<input id=field aria-label=field><div style='height:3000px'></div><button onclick='window.hit = 1'>b</button>"
+        "<input id=field aria-label=field><div style='height:3000px'></div><button onclick='window.hit = this.title = 1'>b</button>"
         "<script>addEventListener('scroll', () => { field.value = 'auto-saved' })</script>"
     )
     assert await page.refused("b", "click") == ("stale", "page differs")
@@ -756,8 +761,10 @@ async def test_scrolling_moves_the_window_or_the_container_of_the_control(page: 
     assert (await page.act("out", "scroll"))["detail"] == "moved by 560 px"
     assert await page.js("scrollY") == 560
     assert (await page.act("out", "scroll", "-60"))["detail"] == "moved by -60 px"
-    assert await page.refused("t", "scroll", 50) == ("disabled", "")
-    assert "scroll:box" in await page.js("seen")
+    assert (await page.act("t", "scroll", 50))["detail"] == "moved by 50 px"
+    heard = await page.js("seen")
+    assert "scroll:box" in heard
+    assert heard.count("scroll:t") == 1
 
 
 # Dialogs
@@ -796,7 +803,7 @@ async def _take(told: Any, method: str, count: int) -> Any:
 
 async def test_a_dialog_that_comes_while_the_page_settles_is_answered_too(page: Page) -> None:
     """Page reference 21.15."""
-    await page.open("<button onclick=\"setTimeout(() => { window.answer = confirm('Later?') }, 60)\">b</button>")
+    await page.open("<button onclick=\"this.title = 1; setTimeout(() => { window.answer = confirm('Later?') }, 60)\">b</button>")
     with page.session.channel.events() as told:
         assert (await page.act("b", "click"))["dialogs"] == []
         await page.call("page.settle", **page.place, list_for=None)
@@ -819,7 +826,7 @@ async def test_a_page_that_asks_for_ever_is_stopped(page: Page) -> None:
 
 async def test_a_page_may_put_its_own_function_there_during_the_act(page: Page) -> None:
     """What the page sets itself is not undone."""
-    await page.open("<button onclick=\"window.confirm = () => 'mine'\">b</button>")
+    await page.open("<button onclick=\"this.title = 1; window.confirm = () => 'mine'\">b</button>")
     await page.act("b", "click")
     await page.call("page.settle", **page.place, list_for=None)
     assert await page.js("confirm()") == "mine"
@@ -829,7 +836,8 @@ async def test_a_page_may_put_its_own_function_there_during_the_act(page: Page) 
 async def test_a_real_dialog_does_not_hold_the_answer_back(page: Page) -> None:
     """B85: a page that kept the native function opens one all the same; the answer comes within two seconds, the end later."""
     await page.open(
-        "<script>const say = alert.bind(window)</script><button id=b onclick=\"say('Real'); window.after = 1\">b</button>"
+        "<script>const say = alert.bind(window)</script><button id=b onclick=\"say('Real'); window.after = this.title = "
+        '1">b</button>'
     )
     order = page.order("b", "click")
     with trio.fail_after(5):
@@ -838,7 +846,9 @@ async def test_a_real_dialog_does_not_hold_the_answer_back(page: Page) -> None:
     assert (await page.call("page.outcome", **page.place, call=order["call"])) == {"known": True, "result": None}
     await page.session.bidi("browsingContext.handleUserPrompt", context=await page.tab.bidi_context(), accept=False)
     await page.until("window.after === 1")
-    outcome = await page.call("page.outcome", **page.place, call=order["call"])
+    with trio.fail_after(5):
+        while (outcome := await page.call("page.outcome", **page.place, call=order["call"]))["result"] is None:  # noqa: ASYNC110
+            await trio.sleep(0.05)
     assert (outcome["result"]["ok"], outcome["result"]["started"]) == (True, True)
 
 
@@ -871,7 +881,7 @@ async def test_a_tab_in_the_background_hears_of_the_focus(page: Page) -> None:
 @pytest.mark.long
 async def test_a_call_after_its_deadline_never_runs(page: Page) -> None:
     """The page is busy beyond the deadline; when it is free again, nothing is done."""
-    await page.open("<button id=b onclick='window.hit = 1'>b</button>")
+    await page.open("<button id=b onclick='window.hit = this.title = 1'>b</button>")
     order = page.order("b", "click")
     async with trio.open_nursery() as nursery:
         nursery.start_soon(page.js, "(() => { const end = Date.now() + 1500; while (Date.now() < end); })()")
@@ -890,7 +900,7 @@ async def test_a_call_after_its_deadline_never_runs(page: Page) -> None:
 
 async def test_a_call_that_is_cancelled_before_it_begins_does_nothing(page: Page) -> None:
     """It waits for the scroll into view; the answer says cancelled, and so does the outcome that the page keeps."""
-    await page.open("<div style='height:3000px'></div><button id=b onclick='window.hit = 1'>b</button>")
+    await page.open("<div style='height:3000px'></div><button id=b onclick='window.hit = this.title = 1'>b</button>")
     order = page.order("b", "click")
     call = page.start(order)
     await soon(lambda: is_true(call, "sent"))
@@ -906,7 +916,7 @@ async def test_a_call_that_is_cancelled_before_it_begins_does_nothing(page: Page
 
 async def test_a_call_that_is_cancelled_after_it_began_tells_what_it_did(page: Page) -> None:
     """The press was made; the wait for the state ends at once."""
-    await page.open("<div role=switch aria-checked=false onclick='window.hit = 1'>slow</div>")
+    await page.open("<div role=switch aria-checked=false onclick='window.hit = this.title = 1'>slow</div>")
     call = page.start(page.order("slow", "check"))
     await soon(lambda: is_true(call, "started"))
     result = await call.cancel(5)
@@ -946,7 +956,7 @@ async def test_the_outcome_of_an_act_that_still_runs_is_not_known_yet(page: Page
 
 async def test_a_document_that_came_back_is_acted_on_with_the_old_pin(page: Page) -> None:
     """From the back-forward cache: the same document, so what was read of it holds; pages between are not touched (B76)."""
-    await page.open("<button id=b onclick='window.hit = (window.hit ?? 0) + 1'>b</button>")
+    await page.open("<button id=b onclick='this.title = window.hit = (window.hit ?? 0) + 1'>b</button>")
     await page.until("document.readyState === 'complete'")
     old = page.order("b", "click")
     document = page.frame["document"]

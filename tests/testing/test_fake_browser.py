@@ -30,7 +30,7 @@ FORM: PageData = {
         {"role": "checkbox", "label": "Gift", "form": "order"},
         {"role": "button", "label": "Send", "submit": True, "form": "order"},
         {"role": "link", "label": "Away", "href": "/thanks"},
-        {"role": "button", "label": "Plain"},
+        {"role": "button", "label": "Plain", "on_click": lambda document: document.touch()},
     ],
 }
 PAGES: dict[str, Any] = {SHOP: FORM, THANKS: {"title": "Thanks", "text": "Thank you."}}

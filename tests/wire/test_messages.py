@@ -32,10 +32,15 @@ OPTIONAL = [
     r"result\.frames\[\]\.(parent|origin|captcha_passive|text_truncated|total_controls|total_text|took_ms)",
     r"result\.unreadable\[\]\.(frame|count)",
     r"(result|result\.result)\.(reason|detail|value|checked)",
+    r"result\.frames\[\]\.controls\[\]\.form_key",
 ]
 """Keys that may be left out. All others are required."""
 
 OPTIONAL_OF = {
+    "page.act": [
+        r"params\.(form_key|dialog|dialog\.reply)|params\.value\.(onto|from|how|files|until|onto\.[xy])",
+        r"result\.(did|changed|changed_elsewhere|leads_to|opened_tabs|popups)",
+    ],
     "page.read": [r"params\.(focus|frame|region|find|offset|text_offset|max_controls|max_text)"],
     "tab.capture": [
         r"params\.(quality|area|marks|scale|marks\[\]\.label)",
@@ -45,7 +50,7 @@ OPTIONAL_OF = {
 """The same, of one method only."""
 
 ALSO = {
-    r"params\.value": {"string", "number", "null"},
+    r"params\.value": {"string", "number", "null", "array", "object"},
     r"params\.list_for": {"number", "null"},
     r"params\.area": {"string", "object"},
     r"params\.marks": {"string", "array"},
@@ -59,10 +64,12 @@ ALSO = {
 }
 """Places whose value may have more than the one type that it has in a sample."""
 
-FRACTIONS = {"params.value", "params.scale", "result.scale", "result.frames[].took_ms"}
+POINTS = {f"params.value.{end}.{axis}" for end in ("onto", "from", "by") for axis in ("x", "y")}
+
+FRACTIONS = {*POINTS, "params.value", "params.scale", "result.scale", "result.frames[].took_ms"}
 """Numbers that need not be whole."""
 
-NEGATIVE = {"params.value", "result.frames[].controls[].box[]", "result.frames[].origin[]"}
+NEGATIVE = {*POINTS, "params.value", "result.frames[].controls[].box[]", "result.frames[].origin[]"}
 """Numbers that may be below zero."""
 
 WORDS = {"params.area": "page", "params.marks": "controls"}
@@ -175,7 +182,7 @@ def test_every_method_has_schemas_and_samples_of_all_its_messages() -> None:
     requests = {name for name, method in wire.METHODS.items() if method.kind == "request"}
     assert (set(wire.METHODS), requests) == (with_params, with_result)
     assert requests == {name for name, method in wire.METHODS.items() if method.result is not None}
-    assert len(wire.METHODS) == 22
+    assert len(wire.METHODS) == 23
     for name, method in wire.METHODS.items():
         assert name == method.name
         assert method.params["additionalProperties"] is False
@@ -290,7 +297,7 @@ def test_texts_are_bounded_and_may_be_as_long_as_their_bound(sample: Sample) -> 
 
 
 def test_every_text_of_every_sample_is_bounded() -> None:
-    """Whatever is not listed above is a word, a digest or an id: none takes a long text, but the two that the message's own size
+    """Whatever is not listed above is a word, a digest or an id: none takes a long text, but the three that the message's own size
     bounds."""
     unbounded = set()
     for sample in SAMPLES:
@@ -298,7 +305,7 @@ def test_every_text_of_every_sample_is_bounded() -> None:
             long = "a" * 70_000
             if isinstance(at(sample["message"], path), str) and accepted(sample, changed(sample["message"], path, long)):
                 unbounded.add((sample["method"], named(path)))
-    assert {("page.act", "params.value"), ("tab.capture", "result.data")} == unbounded
+    assert {("page.act", "params.value"), ("page.stage", "params.data"), ("tab.capture", "result.data")} == unbounded
 
 
 @pytest.mark.parametrize(
@@ -332,7 +339,7 @@ def test_digests_and_ids_are_lower_case_hex_of_one_length(length: int) -> None:
             value = at(message, path)
             if not (isinstance(value, str) and len(value) == length and re.fullmatch("[0-9a-f]+", value)):
                 continue
-            if path[-1] in ("guard", "key"):
+            if path[-1] in ("guard", "key", "form_key"):
                 bad = ["", "1234567"]  # any form of at least 64 bits
             else:
                 bad = [value[:-1], value + "0", value[:-1] + "F", value + "\n", value[:-1] + "g", value[:-1] + "\u0660", ""]

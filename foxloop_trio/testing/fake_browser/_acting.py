@@ -14,6 +14,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 import attrs
 
 from ._document import FakeControl, FakeDocument, run_effects
+from ._hands import HANDS, chosen_options, scroll_unfit, unfit
 
 __all__ = ["FakeAct", "Performed", "is_on", "no_more_to_do", "perform", "refusal_of", "toggled"]
 
@@ -34,7 +35,7 @@ class FakeAct:
     at: float
     op: str
     label: str
-    value: str | float | None
+    value: Any
     role: str
     tab: int
     url: str
@@ -46,10 +47,12 @@ class FakeAct:
 
 @attrs.define
 class Performed:
-    """How an act went on in the page. `wanted`: a state that the page has not set yet and may still set."""
+    """How an act went on in the page. `wanted`: a state that the page has not set yet and may still set. `lacking`: a
+    form was not sent, and the browser shows why."""
 
     wanted: bool | None = None
     submitted: bool = False
+    lacking: bool = False
     sent: dict[str, str] | None = None
     answer: dict[str, Any] = attrs.field(factory=lambda: {"ok": True})
 
@@ -69,11 +72,11 @@ def refusal_of(document: FakeDocument, order: Mapping[str, Any]) -> Refusal | No
         return refuse("hidden")
     if order["guard"] != document.guard_of(control):
         return refuse("stale", "control differs")
-    if order["key"] != document.key:
+    if order["key"] != document.key and order.get("form_key") != document.form_key_of(control):
         return refuse("stale", "page differs")
-    if control.disabled:
+    if control.disabled and order["op"] != "scroll":
         return refuse("disabled")
-    if order["op"] in ("type", "date") and control.read_only:
+    if order["op"] in ("type", "date", "paste") and control.read_only:
         return refuse("readonly")
     unfit = _unfit(document, control, order["op"], order["value"])
     if unfit is None and control.covered is not None and order["op"] != "scroll":
@@ -112,8 +115,10 @@ def perform(document: FakeDocument, control: FakeControl, op: str, value: Any) -
 
 def _unfit(document: FakeDocument, control: FakeControl, op: str, value: Any) -> Refusal | None:
     match op:
-        case "click" | "scroll":
+        case "click":
             return None
+        case "scroll":
+            return scroll_unfit(value)
         case "type" | "date" if not control.typable:
             return refuse("unsupported", f"text cannot be typed into {control.tag} here")
         case "type" | "date" if not isinstance(value, str):
@@ -124,8 +129,11 @@ def _unfit(document: FakeDocument, control: FakeControl, op: str, value: Any) ->
             return None
         case "select" if control.options is None:
             return refuse("unsupported", f"options can be selected in a select only, not in {control.tag}")
+        case "select" if (several := chosen_options(control, value)) is not None:
+            return several
         case "select":
-            return None if _option(control, value) is not None else refuse("unsupported", "no enabled option has that value")
+            known = all(_option(control, one) is not None for one in _listed(value))
+            return None if known else refuse("unsupported", "no enabled option has that value")
         case "check" | "uncheck" if control.checked is None:
             return refuse("unsupported", "it has no state that could be on or off")
         case "uncheck" if control.checked is True and control.type == "radio":
@@ -134,7 +142,11 @@ def _unfit(document: FakeDocument, control: FakeControl, op: str, value: Any) ->
             return None
         case "enter":
             return _unfit_enter(document, control)
-    return refuse("unsupported", "this browser cannot do that")
+    return unfit(document, control, op, value)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _unfit_enter(document: FakeDocument, control: FakeControl) -> Refusal | None:
@@ -197,6 +209,7 @@ def _submit(document: FakeDocument, control: FakeControl, done: Performed) -> No
         return
     fields = [one for one in document.controls if one.form == control.form and not one.disabled]
     if any(one.required and (one.checked is False or not one.value) for one in fields):
+        done.lacking = True
         return  # the browser shows what is missing, and no submit event fires
     done.submitted = True
     sent = [one for one in fields if one.tag in ("input", "textarea", "select") and one.checked in (None, True) and not one.submit]
@@ -233,8 +246,8 @@ def _type(document: FakeDocument, control: FakeControl, value: str, done: Perfor
     _changed(document, control, value, done)
 
 
-def _select(document: FakeDocument, control: FakeControl, value: str, done: Performed) -> None:
-    control.value = chosen = _option(control, value) or ""
+def _select(document: FakeDocument, control: FakeControl, value: str | list[str], done: Performed) -> None:
+    control.value = chosen = ", ".join(_option(control, one) or "" for one in _listed(value))
     _changed(document, control, chosen, done)
 
 
@@ -257,6 +270,10 @@ def _enter(document: FakeDocument, control: FakeControl, value: Any, done: Perfo
 
 
 def _scroll(document: FakeDocument, control: FakeControl, value: Any, done: Performed) -> None:
+    if isinstance(value, Mapping) and "until" in value:
+        there = value["until"].casefold() in f"{document.text} {' '.join(one.label for one in document.controls)}".casefold()
+        done.answer = {"ok": True} if there else refuse("not-found", "it is at its end, and the text did not come")
+        return
     done.answer = {"ok": True, "detail": "it did not move: it is at its end"}
 
 
@@ -269,4 +286,5 @@ _OPERATIONS: Final[Mapping[str, Callable[[FakeDocument, FakeControl, Any, Perfor
     "select": _select,
     "type": _type,
     "uncheck": _toggle,
+    **HANDS,
 }

@@ -40,11 +40,13 @@ from ._acting import FakeAct, is_on, no_more_to_do, perform, refusal_of, toggled
 from ._data import PageSource, check_page
 from ._document import FakeControl, FakeDocument, KeptOutcome
 from ._faults import Cut, Delay, Duplicate, Fail, FaultPlan, Phase, Refuse
+from ._hands import PROVES
 from ._line import Line, LineCall
 from ._tabs import BLANK, FakeTab, FakeTabs, Refused
 
 __all__ = ["Answer", "FakeBrowser"]
 
+NOTHING_CHANGED: Final = "the events were sent, and nothing on the page changed"
 QUIET_SECONDS: Final = 0.12
 MOST_SECONDS: Final = 1.5
 LIST_SECONDS: Final = 0.6
@@ -370,6 +372,9 @@ class FakeBrowser:
                 return {"frames": self._read(params), "unreadable": []}
             case "page.settle":
                 return await self._settle(params)
+            case "page.stage":
+                self._there(params)
+                return {}
             case "page.outcome":
                 document = self._there(params)
                 kept = document.outcomes.get(params["call"])
@@ -503,11 +508,16 @@ class FakeBrowser:
             return _act_result({"ok": True}, started=True, navigated=True)
         tab = self._tabs.get(params["tab"])
         dialogs: list[dict[str, Any]] = []
-        tab.during = dialogs
+        tab.during, tab.armed = dialogs, params.get("dialog")
+        looked, plans = document.looks(), document.planned
         try:
             done = perform(document, control, params["op"], params["value"])
         finally:
-            tab.during = None
+            tab.during, tab.armed = None, None
+        quiet = looked == document.looks() and plans == document.planned and tab.wanted is None and not dialogs
+        focused = params["op"] == "click" and control.typable
+        if params["op"] in PROVES and done.answer["ok"] and quiet and not (done.submitted or done.lacking or focused):
+            done.answer = {**done.answer, "ok": False, "reason": "nothing-changed", "detail": NOTHING_CHANGED}
         place = self._record(params, document, control, ok=done.answer["ok"], sent=done.sent)
         if done.wanted is not None:
             done.answer = await self._reached(call, document, control, done.wanted)

@@ -104,6 +104,11 @@ class ControlData(TypedDict, total=False):
     on_click: Effects
     on_change: Effects
     """After its value or state was changed by an act."""
+    on_hover: Effects
+    on_press: Mapping[str, Effects]
+    """By the name of the key: ``{"Escape": {...}}``."""
+    on_drop: Effects
+    """When another control is dragged onto it."""
 
 
 class FormData(TypedDict, total=False):
@@ -170,8 +175,10 @@ def check_control(control: Mapping[str, Any], where: str) -> None:
         if not isinstance(control.get(key), str):
             raise UsageError(f"{where} needs a {key}, as text")
     _known(control, keys_of(ControlData), f"{where} ({control['label']!r})")
-    for key in ("on_click", "on_change"):
+    for key in ("on_click", "on_change", "on_hover", "on_drop"):
         _check_effects(control.get(key), f"{where} ({control['label']!r}), {key}")
+    for key, effects in control.get("on_press", {}).items():
+        _check_effects(effects, f"{where} ({control['label']!r}), on_press {key}")
 
 
 def _check_effects(effects: Any, where: str) -> None:

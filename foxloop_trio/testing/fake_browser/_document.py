@@ -42,6 +42,8 @@ OPTIONAL: Final = (
 ONLY_TRUE: Final = ("sensitive", "behind_modal")
 MOST_CONTROLS: Final = 300
 MOST_TEXT: Final = 6_000
+EFFECT_SECONDS: Final = 0.5
+"""What comes so soon is taken for an act's, as in the add-on."""
 MAX_OUTCOMES: Final = 32
 """Outcomes that a document keeps, as in the add-on."""
 
@@ -51,7 +53,7 @@ class DocumentHost(Protocol):
 
     def navigate(self, document: FakeDocument, url: str, sent: Mapping[str, str] | None) -> None: ...
     def later(self, document: FakeDocument, seconds: float, effect: Effects) -> None: ...
-    def show_dialog(self, document: FakeDocument, kind: str, message: str) -> bool | None: ...
+    def show_dialog(self, document: FakeDocument, kind: str, message: str) -> bool | str | None: ...
     def changed(self, document: FakeDocument) -> None: ...
 
 
@@ -102,6 +104,9 @@ class FakeControl:
     max_length: int | None = None
     on_click: Effects | None = None
     on_change: Effects | None = None
+    on_hover: Effects | None = None
+    on_press: Mapping[str, Effects] | None = None
+    on_drop: Effects | None = None
 
     @property
     def typable(self) -> bool:
@@ -161,6 +166,9 @@ class FakeDocument:
         self.forms: dict[str, FormData] = dict(page.get("forms", {}))
         self.gone = trio.Event()
         self.changed_at = trio.current_time()
+        self.clipboard: str | None = None
+        self.planned = 0
+        """Effects that are to come, or that are functions: nobody can tell what they do."""
         self.outcomes: dict[str, KeptOutcome] = {}
         self._host = host
         self._secret = secret
@@ -216,12 +224,13 @@ class FakeDocument:
         """Leave for another address, absolute or not."""
         self._host.navigate(self, urljoin(self.url, url), sent)
 
-    def show_dialog(self, kind: Literal["alert", "confirm", "prompt"], message: str = "") -> bool | None:
-        """Open a script dialog; its answer, which is never yes."""
+    def show_dialog(self, kind: Literal["alert", "confirm", "prompt"], message: str = "") -> bool | str | None:
+        """Open a script dialog; its answer, which is yes only when that was armed for the act."""
         return self._host.show_dialog(self, kind, message)
 
     def later(self, seconds: float, effect: Effects) -> None:
         """Let that happen so many seconds from now, if the document is still there."""
+        self.planned += seconds <= EFFECT_SECONDS
         self._host.later(self, seconds, effect)
 
     def touch(self) -> None:
@@ -247,6 +256,20 @@ class FakeDocument:
             control.role, control.label, control.shown_value, control.checked, control.chosen, control.disabled,
             control.expanded, control.href, control.section, control.row,
         )  # fmt: skip
+
+    def looks(self) -> str:
+        """Over all of the page that an act could have changed."""
+        seen = [[self.guard_of(one), one.hidden, one.read_only, one.value, one.look, one.covered] for one in self.controls]
+        return self._digest(self.url, self.title, self.text, self.captcha, seen)
+
+    def form_key_of(self, control: FakeControl) -> str:
+        """Like `key`, but over the fields of the control's own form; of none when it has no form."""
+        held = [
+            [field.label, field.shown_value, field.checked is True, field.chosen, field.disabled]
+            for field in self.controls
+            if control.form is not None and field.form == control.form and field.tag in FIELDS and not field.hidden
+        ]
+        return self._digest("form", self.document, self.url, held)
 
     @property
     def key(self) -> str:
@@ -301,6 +324,7 @@ class FakeDocument:
     def _describe(self, control: FakeControl) -> dict[str, Any]:
         node = self.number_of(control)
         described: dict[str, Any] = {"node": node, "value": control.shown_value, "guard": self.guard_of(control)}
+        described["form_key"] = self.form_key_of(control)
         described |= {name: getattr(control, name) for name in (*TEXTS, *FLAGS)}
         described |= {name: value for name in OPTIONAL if (value := getattr(control, name)) is not None}
         described |= {name: True for name in ONLY_TRUE if getattr(control, name)}
@@ -329,6 +353,7 @@ def run_effects(document: FakeDocument, effects: Effects | None) -> None:
     if effects is None:
         return
     if callable(effects):
+        document.planned += 1
         effects(document)
         return
     for effect in [effects] if isinstance(effects, Mapping) else effects:

@@ -49,6 +49,8 @@ class FakeTab:
         self.document: FakeDocument | None = None
         self.during: list[dict[str, Any]] | None = None
         """The dialogs of the act that is being done in this turn."""
+        self.armed: Mapping[str, Any] | None = None
+        """The answer that the first question gets while that act is being done."""
         self.wanted: tuple[str, Mapping[str, str] | None] | None = None
         """Where that act leads; the document is left once the act is answered."""
         self._tabs = tabs
@@ -144,8 +146,12 @@ class FakeTab:
 
         self._tabs.spawn(happen)
 
-    def show_dialog(self, document: FakeDocument, kind: str, message: str) -> bool | None:
-        answer = False if kind == "confirm" else None
+    def show_dialog(self, document: FakeDocument, kind: str, message: str) -> bool | str | None:
+        answer: bool | str | None = False if kind == "confirm" else None
+        if kind != "alert" and self.armed is not None:
+            armed, self.armed = self.armed, None
+            if armed["accept"]:
+                answer = True if kind == "confirm" else armed.get("reply", "")
         dialog = {"kind": kind, "message": message, "answer": answer}
         if self.during is not None:
             self.during.append(dialog)

@@ -45,7 +45,7 @@ function set() {
   const sent = [];
   let router = null;
   const notify = (method, params) => router.notify(method, params);
-  const pages = createPages({ documents, tabs, incarnation: INCARNATION, notify, platform: clock.platform });
+  const pages = createPages({ documents, tabs, happenings: { lately: () => {} }, incarnation: INCARNATION, notify, platform: clock.platform });
   router = createRouter({ protocol, ...pages, platform: clock.platform });
   router.attach({ maxMessageBytes: 1e6, send: (text) => sent.push(JSON.parse(text)) });
   const ask = (method, params, id = "r1") => router.receive(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
@@ -235,7 +235,7 @@ test("an act is passed on whole, its start told before its end", async () => {
   ask("page.act", ACT);
   const [question] = asked(port);
   const { incarnation, tab, frame, deadline_ms, ...order } = ACT;
-  assert.deepEqual(question.order, { ...order, deadline: clock.time + 1000 });
+  assert.deepEqual(question.order, { ...order, formKey: undefined, dialog: undefined, deadline: clock.time + 1000 });
   port.onMessage.fire({ started: question.ask });
   port.onMessage.fire({ answer: question.ask, json: done() });
   await rest();

@@ -6,6 +6,7 @@
 
 import { createConnection } from "./connection.js";
 import { createDocuments } from "./documents.js";
+import { createHappenings } from "./happenings.js";
 import { createHello, randomHex } from "./hello.js";
 import { createPages } from "./pages.js";
 import { createRouter } from "./router.js";
@@ -44,7 +45,8 @@ const documents = createDocuments({
   setTimeout: platform.setTimeout,
 });
 const tabs = createTabs({ browser, documents, notify, limits, platform });
-const pages = createPages({ documents, tabs, incarnation, notify, platform });
+const happenings = createHappenings({ browser, documents, platform });
+const pages = createPages({ documents, tabs, happenings, incarnation, notify, platform });
 
 async function packaged(path) {
   const answer = await fetch(browser.runtime.getURL(path));
@@ -81,6 +83,7 @@ async function start() {
 // Firefox starts a stopped background page for an event only if the event's listener was there in the first turn.
 browser.runtime.onConnect.addListener((port) => documents.accept(port));
 tabs.listen();
+happenings.listen();
 browser.alarms.onAlarm.addListener(() => connection?.wake());
 browser.alarms.create("watchdog", { periodInMinutes: WATCHDOG_MINUTES });
 setInterval(() => browser.runtime.getPlatformInfo(), KEEP_ALIVE_MS);

@@ -2,8 +2,8 @@
 // pictures.js.
 //
 // Purpose: find the document, ask its content script, pass its JSON on unread; know what to answer when it does not answer.
-// Parameters: documents (documents.js), tabs (tabs.js), our incarnation, `notify`, and the platform's timers and wall clock.
-// Result: `{ handlers, listeners }` for the router.
+// Parameters: documents (documents.js), tabs (tabs.js), happenings (happenings.js), our incarnation, `notify`, and the platform's
+// timers and wall clock. Result: `{ handlers, listeners }` for the router.
 //
 // A document that goes away after an act has started in it has done what was asked: that is what a link does. Before that,
 // nothing was done. An act that has started and does not end is never answered: only its document knows its outcome, and keeps
@@ -18,7 +18,7 @@ import { verbatim } from "./router.js";
 
 const LATE_MS = 500; // a content script refuses what comes after its deadline; this much later it has had its turn or has hung
 
-export function createPages({ documents, tabs, incarnation, notify, platform }) {
+export function createPages({ documents, tabs, happenings, incarnation, notify, platform }) {
   const { setTimeout, clearTimeout, wallNow } = platform;
   const frames = createFrames({ documents, tabs, platform });
   const reading = createReading({ documents, tabs, frames });
@@ -59,8 +59,10 @@ export function createPages({ documents, tabs, incarnation, notify, platform }) 
       throw await missing(params);
     }
     call.signal.throwIfAborted();
-    const { call: name, document, host, node, guard, key, op, value, mark, focus } = params;
-    const order = { call: name, document, host, node, guard, key, op, value, mark, focus, deadline: wallNow() + call.left() };
+    const { call: name, document, host, node, guard, key, form_key: formKey, op, value, mark, focus, dialog } = params;
+    const deadline = wallNow() + call.left();
+    const order = { call: name, document, host, node, guard, key, formKey, op, value, mark, focus, dialog, deadline };
+    happenings.lately(doc);
     const onStarted = () => notify("page.started", { id: call.id });
     const reply = await outcome(documents.ask(doc, { op: "act", order }, { onStarted }), call);
     if (!reply.gone) {
@@ -80,6 +82,7 @@ export function createPages({ documents, tabs, incarnation, notify, platform }) 
       await tabs.get(params.tab);
       return { waited_ms: 0, gone: true };
     }
+    happenings.lately(doc);
     const reply = await answer(documents.ask(doc, { op: "settle", listFor: params.list_for }), call);
     return reply.gone ? { waited_ms: Math.max(0, Math.round(wallNow() - begun)), gone: true } : verbatim(reply.json);
   }
@@ -96,6 +99,20 @@ export function createPages({ documents, tabs, incarnation, notify, platform }) 
     return verbatim(reply.json);
   }
 
+  // A piece of a file that an act of that name will need.
+  async function stage(params, call) {
+    const doc = documents.find(params);
+    if (doc === null) {
+      throw await missing(params);
+    }
+    const piece = { index: params.index, data: params.data };
+    const reply = await answer(documents.ask(doc, { op: "stage", call: params.call, piece }), call);
+    if (reply.gone) {
+      throw new Fault("document-gone", "the document went away");
+    }
+    return {};
+  }
+
   function acknowledge(params) {
     const doc = documents.find(params);
     if (doc !== null) {
@@ -108,6 +125,7 @@ export function createPages({ documents, tabs, incarnation, notify, platform }) 
       "tab.capture": pictures.capture,
       "page.read": reading.read,
       "page.act": act,
+      "page.stage": stage,
       "page.settle": settle,
       "page.outcome": keptOutcome,
     },

@@ -1,21 +1,24 @@
 // act: one operation on one control, checked and done in the same turn.
 //
 // Purpose: nothing happens to a page but what was judged. `act(order, call)` -> JSON text of an ActResult; rejects with `{ code,
-// message }` when the call was over (cancelled, too late, Port lost) before anything was dispatched.
-// `order`: `{ document, host, node, guard, key, op, value, mark, focus }`, as judged. `call`: `{ over() -> null or { code, message
-// }, onStarted(), onSubmitted(), onDialog(dialog), whileBusy(tell) }`; `tell` answers what is known so far, while the page's own
-// code runs.
-// Depends on: controls, dialogs, guard, identity, limits, numbers, operations, pause, reach, ring, sight, submits, values, words.
+// message }` when the call was over (cancelled, too late, Port lost) before anything was dispatched. `order`: `{ call, document,
+// host, node, guard, key, formKey, op, value, mark, focus, dialog }`, as judged. `call`: `{ over() -> null or { code, message },
+// onStarted(), onSubmitted(), onDialog(dialog), whileBusy(tell) }`; `tell` answers what is known so far, while the page's own code
+// runs.
+// Depends on: controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles, sight, submits,
+// values, words.
 //
+// An operation that takes several turns asks `steps.stop()` after each wait; what it has done so far stands in the result as `did`.
 // Between the checks and the first event nothing is awaited: after each wait everything is checked again. `onStarted` is called
 // right before the first event, so that whoever loses us after that knows that something may have been done, and whoever loses us
 // before it knows that nothing was.
 "use strict";
 
 foxloop.define("act", (parts) => {
-  const { controls, dialogs, guard, identity, limits, numbers, operations, pause, reach, ring, sight, submits, values, words } =
-    parts;
+  const { controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles } = parts;
+  const { sight, submits, values, words } = parts;
   const SCROLL_PAUSE_MS = 50;
+  const MOST_STEPS = 50; // that a result names
   const LINGER_MS = 1000; // how long dialogs are still answered when nobody asks us to settle
 
   const STUCK = {
@@ -29,8 +32,14 @@ foxloop.define("act", (parts) => {
   // An IPv6 address has brackets in an address, and none as a host name.
   const bare = (host) => host.toLowerCase().replace(/^\[|\]$/g, "");
 
-  // The checks of one turn: the facts about the control, or why it is refused.
-  function check(order) {
+  // A long text in an editor that draws only what is in view is another one after we scrolled.
+  const differs = (facts, turn, order, before) =>
+    guard.guardOf(facts, turn) !== order.guard &&
+    !(before !== null && roles.isEditable(facts.el) && guard.guardOf({ ...facts, value: before.value }, turn) === order.guard);
+
+  // The checks of one turn: the facts about the control, or why it is refused. `before`: the facts as they were found, before we
+  // scrolled.
+  function check(order, before) {
     if (order.document !== identity.document) {
       return refuse("stale", "document differs");
     }
@@ -46,20 +55,25 @@ foxloop.define("act", (parts) => {
     if (facts === null) {
       return refuse("hidden");
     }
-    if (guard.guardOf(facts, turn) !== order.guard) {
+    if (differs(facts, turn, order, before)) {
       return refuse("stale", "control differs");
     }
-    if (guard.keyOf(turn) !== order.key) {
+    const elsewhere = guard.keyOf(turn) !== order.key;
+    if (elsewhere && (order.formKey === undefined || guard.formKeyOf(facts, turn) !== order.formKey)) {
       return refuse("stale", "page differs");
     }
-    if (facts.disabled) {
+    const operation = operations.operation(order.op);
+    if (facts.disabled && operation.evenDisabled !== true) {
       return refuse("disabled");
     }
-    if (operations.edits(order.op) && values.isReadOnly(el)) {
+    if (operation.edits === true && values.isReadOnly(el)) {
       return refuse("readonly");
     }
-    const refusal = operations.operation(order.op).unfit(facts, order.value);
-    return refusal === null ? { facts } : { refusal };
+    if (operation.needsFocus?.(facts) === true && !document.hasFocus() && !(order.focus && !document.hidden)) {
+      return refuse("needs-focus", "this works only in a tab that has the focus");
+    }
+    const refusal = operation.unfit(facts, order.value);
+    return refusal === null ? { facts, elsewhere } : { refusal };
   }
 
   function stopIfOver(call) {
@@ -69,17 +83,30 @@ foxloop.define("act", (parts) => {
     }
   }
 
+  // The point of its box that was asked for, in percent; null for any.
+  function pointIn(operation, value) {
+    const at = operation.pointed === true && value !== null && typeof value === "object" ? (value.from ?? value) : {};
+    return Number.isFinite(at.x) && Number.isFinite(at.y) ? { x: at.x, y: at.y } : null;
+  }
+
   // Scrolls until a point of the control can be pressed. The last check and the answer are of the same turn.
   async function find(order, call) {
-    const anywhere = operations.operation(order.op).anywhere === true;
+    const operation = operations.operation(order.op);
+    let before = null;
     for (let attempt = 0; ; attempt += 1) {
       stopIfOver(call);
-      const checked = check(order);
-      if (checked.refusal !== undefined || anywhere) {
+      const checked = check(order, before);
+      if (checked.refusal !== undefined || operation.anywhere === true) {
         return checked;
       }
       const { el, via } = checked.facts;
-      const spot = reach.mustScroll(el, via) ? { cover: null } : reach.reach(el, via);
+      before ??= checked.facts;
+      if (typeof operation.anywhere === "function" && operation.anywhere(checked.facts)) {
+        return checked;
+      }
+      const at = pointIn(operation, order.value);
+      const reached = () => (at === null ? reach.reach(el, via) : reach.reachAt(el, via, at));
+      const spot = reach.mustScroll(el, via) ? { cover: null } : reached();
       if (spot.point !== undefined) {
         return { ...checked, spot };
       }
@@ -88,6 +115,34 @@ foxloop.define("act", (parts) => {
       }
       await pause.drawn(SCROLL_PAUSE_MS);
     }
+  }
+
+  // What an operation is given: where it says what it did, and asks whether it may go on.
+  function stepsOf(order, call, { facts }, watch, shown, evidence) {
+    const did = [];
+    return {
+      did,
+      call: order.call,
+      submitted: watch.seen,
+      ready: evidence.ready,
+      saw: evidence.saw,
+      note: (word) => did.length < MOST_STEPS && did.push(word),
+      over: () => call.over() !== null,
+      // After each wait: null, or why nothing more is sent.
+      stop({ present = true } = {}) {
+        const fault = call.over();
+        if (fault !== null) {
+          return { ok: false, reason: fault.code, detail: "stopped half way: see what it did" };
+        }
+        if (present && !facts.el.isConnected) {
+          return { ok: false, reason: "gone", detail: "it left the page meanwhile" };
+        }
+        if (present && values.isDisabled(facts.el)) {
+          return { ok: false, reason: "disabled", detail: "it was disabled meanwhile" };
+        }
+        return bare(location.hostname) === bare(order.host) ? null : { ok: false, reason: "other-site", detail: "host differs" };
+      },
+    };
   }
 
   async function act(order, call) {
@@ -101,25 +156,29 @@ foxloop.define("act", (parts) => {
       return tell(nothingToDo, { started: false });
     }
     const shown = [];
-    const watch = start(order, call, found.facts, shown);
+    const evidence = proof.begin(found.facts, operation);
+    const watch = start(order, call, found.facts, shown, evidence);
+    const steps = stepsOf(order, call, found, watch, shown, evidence);
     let result;
     try {
-      call.whileBusy(() => tell(STUCK, { started: true, submitted: watch.seen(), shown }));
-      result = operation.dispatch(found.facts, found.spot, order.value, watch.seen);
+      call.whileBusy(() => tell(STUCK, { started: true, submitted: watch.seen(), shown, steps }));
+      result = operation.dispatch(found.facts, found.spot, order.value, steps);
       call.whileBusy(null);
-      watch.stop();
-      result = typeof result === "function" ? await result(() => call.over() !== null) : result;
+      result = typeof result === "function" ? await result() : result;
+      result = await evidence.judge(result, steps.over);
     } catch (fault) {
       // A bug of ours, after something may have been done: that much must be told.
       call.whileBusy(null);
-      watch.stop();
       result = { ok: false, reason: "internal", detail: words.cut(String(fault), limits.detail) };
     }
+    watch.stop();
+    evidence.stop();
     dialogs.linger(LINGER_MS);
-    return tell(result, { started: true, submitted: watch.seen(), shown });
+    const elsewhere = found.elsewhere ? { changed_elsewhere: true } : {};
+    return tell({ ...result, ...evidence.told(), ...elsewhere }, { started: true, submitted: watch.seen(), shown, steps });
   }
 
-  function start(order, call, facts, shown) {
+  function start(order, call, facts, shown, evidence) {
     if (order.focus && !document.hasFocus()) {
       window.focus(); // the address bar has the focus of the first tab after a start, and only this takes it away
     }
@@ -131,13 +190,18 @@ foxloop.define("act", (parts) => {
       if (shown.length < limits.dialogs) {
         shown.push(dialog);
       }
+      evidence.saw("dialog");
+      if (dialog.kind === "beforeunload" && dialog.answer === false) {
+        evidence.stayed();
+      }
       call.onDialog(dialog);
-    });
+    }, order.dialog ?? null);
     return submits.watch(call.onSubmitted);
   }
 
-  function tell(result, { started, submitted = false, shown = [] }) {
-    return JSON.stringify({ ...result, started, submitted, navigated: false, dialogs: shown });
+  function tell(result, { started, submitted = false, shown = [], steps = null }) {
+    const did = steps === null || steps.did.length === 0 ? {} : { did: steps.did };
+    return JSON.stringify({ ...result, ...did, started, submitted, navigated: false, dialogs: shown });
   }
 
   return { act };

@@ -1,28 +1,29 @@
-// dialogs: alert, confirm and prompt never stop an act.
+// dialogs: alert, confirm, prompt, print and "leave this page?" never stop an act.
 //
-// Purpose: while an act of ours runs and its page settles, the page's own three functions are replaced by ones that answer at once,
-// as a careful person in a hurry would: alert is closed, confirm is declined, prompt is cancelled. Never yes. Before and after, the
-// page has its own functions, untouched. Each dialog is reported with its text.
-// `arm(hear)`: replace, until `disarm()`; `hear({ kind, message, answer })` is told of each. `linger(ms)`: disarm then, unless
-// armed anew.
-// Depends on: limits, words.
+// Purpose: while an act of ours runs and its page settles, the page's own functions are replaced by ones that answer at once, as a
+// careful person in a hurry would: alert is closed, confirm is declined, prompt is cancelled, nothing is printed, a page that asks
+// not to be left is not left. Never yes, save for the one answer that was armed for this one act. Before and after, the page has
+// its own functions, untouched. Each dialog is reported with its text. `arm(hear, answer)`: replace, until `disarm()`; `hear({
+// kind, message, answer })` is told of each; `answer`, `{ accept, reply }` or null, is what the first question (confirm, prompt,
+// leaving) gets; later ones are declined. `linger(ms)`: disarm then, unless armed anew. `armed()`.
+// Depends on: limits, pageWorld, words.
 //
-// The page's window is reached through `wrappedJSObject` and `exportFunction`, which Firefox gives to content scripts for this:
-// they work in the same turn and under every Content-Security-Policy, and need no script in the page's world.
-// https://developer.mozilla.org/docs/Mozilla/Add-ons/WebExtensions/Sharing_objects_with_page_scripts
 // A page that kept the native functions under another name before the act still opens real dialogs. The act is then answered while
 // the dialog is open (content/port.js).
 "use strict";
 
-foxloop.define("dialogs", ({ limits, words }) => {
-  const ANSWERS = { alert: undefined, confirm: false, prompt: null };
+foxloop.define("dialogs", ({ limits, pageWorld, words }) => {
+  const DECLINED = { alert: undefined, confirm: false, prompt: null, print: undefined };
   const MOST = 20; // in one act; then the page gets an exception, as from Firefox when a person forbids further dialogs
 
-  const page = window.wrappedJSObject;
+  const DECIDED_MS = 50;
+
   let restores = [];
   let hear = null;
+  let wanted = null;
   let count = 0;
   let timer = null;
+  let decided = null;
 
   function textOf(message) {
     try {
@@ -32,61 +33,63 @@ foxloop.define("dialogs", ({ limits, words }) => {
     }
   }
 
-  function answer(kind, message) {
+  function takeWanted() {
+    const answer = wanted;
+    wanted = null;
+    return answer;
+  }
+
+  function decide(kind, suggested) {
+    if (kind !== "confirm" && kind !== "prompt") {
+      return DECLINED[kind];
+    }
+    const answer = takeWanted();
+    if (answer?.accept !== true) {
+      return DECLINED[kind];
+    }
+    return kind === "confirm" ? true : (answer.reply ?? textOf(suggested));
+  }
+
+  function tell(kind, message, answer) {
+    const told = typeof answer === "string" ? words.cut(answer, limits.message) : answer;
+    hear?.({ kind, message: words.cut(textOf(message), limits.dialogMessage), answer: told ?? null });
+  }
+
+  function answer(page, kind, message, suggested) {
     count += 1;
     if (count > MOST) {
       throw new page.Error("too many dialogs");
     }
-    hear?.({ kind, message: words.cut(textOf(message), limits.dialogMessage), answer: ANSWERS[kind] ?? null });
-    return ANSWERS[kind];
+    const given = decide(kind, suggested);
+    tell(kind, kind === "print" ? "" : message, given);
+    return given;
   }
 
-  // Answers a function that puts back what was there, unless the page has put something else there meanwhile.
-  function replace(name, stand) {
-    const before = Object.getOwnPropertyDescriptor(page, name);
-    const value = exportFunction(stand, page);
-    Object.defineProperty(page, name, { value, configurable: true, enumerable: true, writable: true });
-    const standIn = page[name]; // not `value`: through the page's window the same function has another wrapper
-    return () => {
-      if (Object.getOwnPropertyDescriptor(page, name)?.value !== standIn) {
-        return;
-      }
-      if (before === undefined) {
-        delete page[name];
-      } else {
-        Object.defineProperty(page, name, before);
-      }
-    };
-  }
-
-  function arm(listener) {
+  function arm(listener, given = null) {
     clearTimeout(timer);
     hear = listener;
+    wanted = given;
     count = 0;
     if (restores.length > 0) {
       return;
     }
-    const stands = Object.keys(ANSWERS).map((kind) => [kind, (message) => answer(kind, message)]);
-    for (const [name, stand] of [...stands, ["print", () => undefined]]) {
-      try {
-        restores.push(replace(name, stand));
-      } catch {
-        // The page made the property one that cannot be replaced; then its own function stays.
+    for (const page of pageWorld.windows()) {
+      for (const kind of Object.keys(DECLINED)) {
+        const stand = (message, suggested) => answer(page, kind, message, suggested);
+        const restore = pageWorld.replace(page, kind, stand, page);
+        if (restore !== null) {
+          restores.push(restore);
+        }
       }
     }
   }
 
   function disarm() {
     clearTimeout(timer);
-    for (const restore of restores) {
-      try {
-        restore();
-      } catch {
-        // The page froze it meanwhile.
-      }
-    }
+    restores.forEach((restore) => restore());
     restores = [];
     hear = null;
+    wanted = null;
   }
 
   function linger(ms) {
@@ -94,5 +97,66 @@ foxloop.define("dialogs", ({ limits, words }) => {
     timer = setTimeout(disarm, ms);
   }
 
-  return { arm, disarm, linger, armed: () => restores.length > 0 };
+  const isArmed = () => restores.length > 0;
+
+  // Would the page ask? Its own listeners are asked with an event of ours: that shows nothing.
+  function asks() {
+    const probe = document.createEvent("BeforeUnloadEvent");
+    probe.initEvent("beforeunload", false, true);
+    window.dispatchEvent(probe);
+    return probe.defaultPrevented || probe.returnValue !== "";
+  }
+
+  // Whether the page may be left; what was decided holds for this turn of the page, in which both events below come.
+  function mayLeave() {
+    if (decided === null) {
+      decided = true;
+      if (asks()) {
+        decided = takeWanted()?.accept === true;
+        tell("beforeunload", "", decided);
+      }
+      setTimeout(() => {
+        decided = null;
+      }, DECIDED_MS);
+    }
+    return decided;
+  }
+
+  // Firefox tells of each navigation before it asks the page, and lets it be prevented.
+  function navigating(event) {
+    const leaves = event.cancelable && !event.hashChange && !event.destination.sameDocument && event.downloadRequest === null;
+    if (leaves && isArmed() && !mayLeave()) {
+      event.preventDefault();
+    }
+  }
+
+  // For those that cannot be prevented (back, forward), and for a Firefox without that interface.
+  function leaving(event) {
+    if (!event.isTrusted || !isArmed()) {
+      return;
+    }
+    event.stopImmediatePropagation();
+    if (!mayLeave()) {
+      window.stop();
+    }
+  }
+
+  // Capturing, and before the page's own; anew at each act, since document.open() takes all listeners away.
+  function listen() {
+    addEventListener("beforeunload", leaving, true);
+    if (typeof navigation === "object") {
+      navigation.addEventListener("navigate", navigating, true);
+    }
+  }
+  listen();
+
+  return {
+    arm: (listener, given) => {
+      listen();
+      arm(listener, given);
+    },
+    disarm,
+    linger,
+    armed: isArmed,
+  };
 });

@@ -1,17 +1,28 @@
 // enter: operation `enter`, the Enter key in a field.
 //
 // In a single-line field it sends the form as Firefox would: by its first submit button, or by itself when it has none. In a
-// textarea it is a line break.
-// Depends on: focus, limits, sight, typing, values, words.
+// textarea and in a rich editor it is a line break.
+// `unfit(facts)`, `act(el, form, steps)`: for the key of that name (key_actions.js).
+// Depends on: editing, focus, keys, limits, sight, tree, values, words.
 "use strict";
 
-foxloop.define("enter", ({ focus, limits, sight, typing, values, words }) => {
+foxloop.define("enter", ({ editing, focus, keys, limits, sight, tree, values, words }) => {
+  const [ENTER] = keys.parse("Enter");
   const refuse = (reason, detail) => ({ ok: false, reason, detail });
 
-  const sendButton = (form) => Array.from(form?.elements ?? []).find((el) => values.isSubmit(el)) ?? null;
+  const sendButton = (form) => Array.from(form?.elements ?? []).find((el) => values.isSubmit(el)) ?? imageButton(form);
+
+  // Image buttons are left out of `form.elements`, by the standard.
+  function imageButton(form) {
+    return form === null || form === undefined
+      ? null
+      : (Array.from(tree.all('input[type="image" i]')).find((el) => el.form === form) ?? null);
+  }
+
+  const breaksLines = (el) => el.localName === "textarea" || editing.isEditor(el);
 
   function unfit({ el, form }) {
-    if (el.localName === "textarea") {
+    if (breaksLines(el)) {
       return null;
     }
     const button = sendButton(form);
@@ -19,16 +30,6 @@ foxloop.define("enter", ({ focus, limits, sight, typing, values, words }) => {
       return refuse("hidden", "the button that sends the form cannot be seen");
     }
     return button !== null && values.isDisabled(button) ? refuse("disabled", "the button that sends the form is disabled") : null;
-  }
-
-  function key(el, type) {
-    const code = { key: "Enter", code: "Enter", keyCode: 13, which: 13, charCode: type === "keypress" ? 13 : 0 };
-    return el.dispatchEvent(new KeyboardEvent(type, { bubbles: true, cancelable: true, composed: true, view: window, ...code }));
-  }
-
-  function breakLine(el) {
-    el.setRangeText("\n", el.selectionStart, el.selectionEnd, "end");
-    typing.announceInput(el, "\n");
   }
 
   function send(form, submitted) {
@@ -43,17 +44,25 @@ foxloop.define("enter", ({ focus, limits, sight, typing, values, words }) => {
     }
   }
 
-  function dispatch({ el, form, secret }, _spot, _value, submitted) {
-    focus.give(el);
-    const wanted = key(el, "keydown") && key(el, "keypress");
-    if (wanted && el.localName === "textarea") {
-      breakLine(el);
-    } else if (wanted) {
+  // The default action of the key.
+  function act(el, form, submitted) {
+    if (breaksLines(el)) {
+      editing.lineBreak(el);
+    } else {
       send(form, submitted);
     }
-    key(el, "keyup");
+  }
+
+  function dispatch({ el, form, secret }, _spot, _value, steps) {
+    focus.give(el);
+    steps.ready();
+    const wanted = keys.send(el, "keydown", ENTER) && keys.send(el, "keypress", ENTER);
+    if (wanted) {
+      act(el, form, steps.submitted);
+    }
+    keys.send(el, "keyup", ENTER);
     return { ok: true, value: words.cut(values.valueOf(el, secret), limits.value) };
   }
 
-  return { enter: { unfit, dispatch } };
+  return { enter: { unfit, dispatch, proves: true }, act, unfit };
 });

@@ -1,14 +1,18 @@
-// pointer: one press, as the events that a mouse would send.
+// pointer: moving and pressing, as the events that a mouse would send.
 //
-// `press(el, { point, onto })`: over, move, down, focus, up, click, in this order, at the topmost element of that point. What a
-// page cancels has the usual consequences. The default action of the click is Firefox's own: it follows links, sends forms, sets
-// checkboxes. Answers null, or a refusal when the page took the control away from under the pointer before the button went down:
-// the press would then be that of another one. A control that goes when it is pressed (lists of suggestions do that) was pressed.
-// Depends on: focus, reach, tree.
+// `press(el, { point, onto }, how)`: over, move, down, focus, up, click, in this order, at the topmost element of that point;
+// `how`: `{ button: "left" | "right", count: 1 | 2, ready }`, all optional; `ready()` is called when the pointer is there, before
+// the button goes down. What a page cancels has the usual consequences. The default action of the click is Firefox's own: it
+// follows links, sends forms, sets checkboxes. Answers null, or a refusal when the page took the control away from under the
+// pointer before the button went down: the press would then be that of another one. A control that goes when it is pressed (lists
+// of suggestions do that) was pressed. `over(onto, point)`: the pointer comes to that place. `sender(onto, point)`,
+// `focusLike(el)`: for other sequences (drag.js).
+// Depends on: focus, hovering, reach, tree.
 "use strict";
 
-foxloop.define("pointer", ({ focus, reach, tree }) => {
+foxloop.define("pointer", ({ focus, hovering, reach, tree }) => {
   const MOUSE = { pointerId: 1, pointerType: "mouse", isPrimary: true };
+  const BUTTONS = { left: { button: 0, buttons: 1 }, right: { button: 2, buttons: 2 } };
   let hovered = null; // a WeakRef
 
   function lineage(el) {
@@ -31,12 +35,14 @@ foxloop.define("pointer", ({ focus, reach, tree }) => {
       screenY: y + mozInnerScreenY,
     };
     return {
+      common,
       pointer: (type, more, to = onto) => to.dispatchEvent(new PointerEvent(type, { bubbles: true, ...common, ...MOUSE, ...more })),
       mouse: (type, more, to = onto) => to.dispatchEvent(new MouseEvent(type, { bubbles: true, ...common, ...more })),
     };
   }
 
-  function enter(onto, send) {
+  function over(onto, point) {
+    const send = sender(onto, point);
     const before = hovered?.deref() ?? null;
     const old = before !== null && tree.connected(before) && before !== onto ? before : null;
     if (old !== null) {
@@ -56,6 +62,7 @@ foxloop.define("pointer", ({ focus, reach, tree }) => {
       entered.forEach((el) => send.mouse("mouseenter", { relatedTarget: old, bubbles: false }, el));
     }
     hovered = new WeakRef(onto);
+    hovering.follow(lineage(onto));
     send.pointer("pointermove", { button: -1 });
     send.mouse("mousemove");
   }
@@ -73,30 +80,55 @@ foxloop.define("pointer", ({ focus, reach, tree }) => {
 
   const refuse = (reason, detail) => ({ ok: false, reason, detail });
 
-  function press(el, { point, onto: first }) {
-    enter(first, sender(first, point));
+  // One down and up and what follows. As Firefox does it: no click when what was pressed is gone, and one on what it was in if that
+  // is still there.
+  function pressOnce(el, onto, point, { button, buttons }, detail) {
+    const send = sender(onto, point);
+    const down = send.pointer("pointerdown", { button, buttons });
+    if (down && send.mouse("mousedown", { button, buttons, detail })) {
+      focusLike(el);
+    }
+    send.pointer("pointerup", { button, buttons: 0 });
+    if (down) {
+      send.mouse("mouseup", { button, buttons: 0, detail });
+    }
+    if (!tree.connected(el)) {
+      return;
+    }
+    const to = tree.connected(onto) ? onto : el;
+    if (button === 0) {
+      send.pointer("click", { detail }, to);
+    } else {
+      send.pointer("contextmenu", { button, detail: 0 }, to);
+      if (tree.connected(to)) {
+        send.pointer("auxclick", { button, detail }, to);
+      }
+    }
+  }
+
+  function press(el, { point, onto: first }, { button = "left", count = 1, ready } = {}) {
+    over(first, point);
     if (!tree.connected(el)) {
       return refuse("gone", "it left the page when the pointer came over it");
     }
-    const onto = reach.under(el, point); // the page may have drawn what is in it anew
+    let onto = reach.under(el, point); // the page may have drawn what is in it anew
     if (onto === null) {
       return refuse("covered", "it moved away when the pointer came over it, or something came over it");
     }
-    const send = sender(onto, point);
-    const down = send.pointer("pointerdown", { buttons: 1 });
-    if (down && send.mouse("mousedown", { buttons: 1, detail: 1 })) {
-      focusLike(el);
-    }
-    send.pointer("pointerup", { buttons: 0 });
-    if (down) {
-      send.mouse("mouseup", { buttons: 0, detail: 1 });
-    }
-    // As Firefox does it: no click when what was pressed is gone, and one on what it was in if that is still there.
-    if (tree.connected(el)) {
-      send.pointer("click", { detail: 1 }, tree.connected(onto) ? onto : el);
+    ready?.();
+    pressOnce(el, onto, point, BUTTONS[button], 1);
+    if (count === 2) {
+      onto = tree.connected(el) ? reach.under(el, point) : null;
+      if (onto === null) {
+        return refuse("gone", "it was not there any more for the second press");
+      }
+      pressOnce(el, onto, point, BUTTONS[button], 2);
+      if (tree.connected(onto)) {
+        sender(onto, point).mouse("dblclick", { detail: 2 });
+      }
     }
     return null;
   }
 
-  return { press };
+  return { press, over, sender, focusLike };
 });

@@ -1,17 +1,17 @@
 // port: the document's line to the background page.
 //
-// Purpose: say hello, take questions, answer each exactly once as JSON text; stop what has not begun when the line drops.
-// Messages here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ woke }`. From here: `{ hello }`, `{ answer,
-// json | error }`,
-// `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`; numbers are those of the question
+// Purpose: say hello, take questions, answer each exactly once as JSON text; stop what has not begun when the line drops. Messages
+// here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ happened }`, `{ woke }`. From here: `{ hello }`, `{
+// answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`; numbers are those of the question
 // (background/documents.js).
-// Depends on: act, dialogs, identity, limits, outcomes, pause, read, settle, spots, words.
+// Depends on: act, dialogs, effects, happenings, identity, limits, outcomes, pause, read, settle, spots, uploads, words.
 //
 // A page kept for the back button keeps its Port open and silent. So it is closed when the page is hidden away, and opened again
 // when the page returns.
 "use strict";
 
-foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read, settle, spots, words }) => {
+foxloop.define("port", (parts) => {
+  const { act, dialogs, effects, happenings, identity, limits, outcomes, pause, read, settle, spots, uploads, words } = parts;
   const RETRY_FIRST_MS = 100;
   const RETRY_MOST_MS = 5000;
   const LOST = { code: "cancelled", message: "the line to the page was lost before anything was done" };
@@ -36,12 +36,14 @@ foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read,
     port.onMessage.addListener((message) => hear(mine, message));
     port.onDisconnect.addListener(() => lose(mine));
     pause.connectWaker((number, ms) => post(mine, { wake: number, ms }));
+    const came = performance.getEntriesByType("navigation")[0];
     post(mine, {
       hello: {
         document: identity.document,
         url: words.cut(document.URL, limits.addresses),
-        born: performance.timeOrigin,
-        came: performance.getEntriesByType("navigation")[0]?.type ?? "navigate",
+        // Firefox counts from a navigation that was prevented before, if there was one; the fetch is always this one's.
+        born: performance.timeOrigin + (came?.fetchStart ?? 0),
+        came: came?.type ?? "navigate",
       },
     });
   }
@@ -75,7 +77,14 @@ foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read,
   }
 
   const answers = {
-    read: ({ options }) => read.read(options),
+    read: ({ options }) => {
+      effects.rest();
+      return read.read(options);
+    },
+    stage: ({ call, piece }) => {
+      uploads.stage(call, piece);
+      return "{}";
+    },
     spots: ({ options }) => spots.spots(options),
     settle: ({ listFor }, question) => settle.settle(listFor, () => question.fault !== null),
     outcome: ({ call }) => {
@@ -157,6 +166,8 @@ foxloop.define("port", ({ act, dialogs, identity, limits, outcomes, pause, read,
       answerEarly(mine, message.nudge);
     } else if (message.acknowledge !== undefined) {
       outcomes.acknowledge(message.acknowledge);
+    } else if (message.happened !== undefined) {
+      happenings.heard(message.happened);
     } else if (message.woke !== undefined) {
       pause.woke(message.woke);
     }

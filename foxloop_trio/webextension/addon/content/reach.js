@@ -1,11 +1,10 @@
 // reach: is there a point where a press really lands on the control, and what is in the way?
 //
 // `reach(el, via)` -> `{ point: { x, y }, onto }`, onto being the topmost element there; or `{ cover }`, the element in the way, or
-// `{ cover: null }` when no point of it is in the viewport. Looks only; changes nothing.
-// `under(el, point)`: the topmost element of that point, null when a press there is not one on the control.
-// `bring(el, via, attempt)` scrolls it into reach, differently at each attempt from 0; answers false when there is nothing left to
-// try.
-// `coverName(cover)`: that element in a few words, some of them the page's.
+// `{ cover: null }` when no point of it is in the viewport. Looks only; changes nothing. `reachAt(el, via, percent)`: the same for
+// one point, in percent of its box. `under(el, point)`: the topmost element of that point, null when a press there is not one on
+// the control. `bring(el, via, attempt)` scrolls it into reach, differently at each attempt from 0; answers false when there is
+// nothing left to try. `coverName(cover)`: that element in a few words, some of them the page's.
 // Depends on: sight, tree, words.
 "use strict";
 
@@ -63,6 +62,18 @@ foxloop.define("reach", ({ sight, tree, words }) => {
       cover ??= onto;
     }
     return second ?? { cover };
+  }
+
+  // That very point and no other: `{ x, y }` in percent of the box.
+  function reachAt(el, via, { x, y }) {
+    const box = target(el, via).getBoundingClientRect();
+    const point = { x: box.left + (box.width * x) / 100, y: box.top + (box.height * y) / 100 };
+    const inside = { x: Math.min(point.x, box.right - 0.5), y: Math.min(point.y, box.bottom - 0.5) };
+    if (!inViewport(inside)) {
+      return { cover: null, point: undefined };
+    }
+    const onto = tree.at(inside.x, inside.y);
+    return onto !== null && lands(el, onto) ? { point: inside, onto } : { cover: onto };
   }
 
   function outside(box) {
@@ -124,5 +135,5 @@ foxloop.define("reach", ({ sight, tree, words }) => {
     return `covered by ${words.cut(cover.localName, NAME_LENGTH)}${name === "" ? "" : ` "${words.cut(name, NAME_LENGTH)}"`}`;
   }
 
-  return { reach, under, bring, mustScroll, coverName };
+  return { reach, reachAt, under, bring, mustScroll, coverName };
 });

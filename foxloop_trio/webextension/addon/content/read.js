@@ -139,6 +139,10 @@ foxloop.define("read", (parts) => {
     });
     const facts = shown.map((item) => controls.facts(item.el, turn)).filter((one) => one !== null);
     const listed = describe.describe(facts, turn, score);
+    const key = guard.keyOf(turn);
+    listed.forEach((one, at) => {
+      one.form_key = guard.formKeyOf(facts[at], turn);
+    });
     const title = words.cut(words.clean(document.title), limits.title);
     const told = pageText.textOf(region, turn, {
       offset: options.textOffset ?? 0,
@@ -156,7 +160,7 @@ foxloop.define("read", (parts) => {
       more: pageText.hasMore(),
       truncated: left + (plain ? gathered.rest : 0),
       total_controls: total + (plain ? gathered.rest : 0),
-      key: guard.keyOf(turn),
+      key,
       took_ms: 0,
     });
     const frames = frameList.list(turn);

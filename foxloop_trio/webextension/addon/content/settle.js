@@ -1,12 +1,12 @@
 // settle: waits until the page has come to rest.
 //
-// `settle(listFor, over)` -> JSON text `{ waited_ms, gone: false }`: nothing in the document changed for 120 ms, or 1500 ms passed.
-// With
+// `settle(listFor, over)` -> JSON text `{ waited_ms, gone: false }`: nothing in the document, in its shadow trees or in its frames
+// of the same origin changed for 120 ms, no young request of the page's own runs and no transition does, or 1500 ms passed. With
 // `listFor`, the number of a field with suggestions, also until one of its suggestions can be seen, for up to 600 ms.
-// Depends on: dialogs, numbers, pause, ring, sight, tree.
+// Depends on: dialogs, flat, happenings, numbers, pause, ring, sight, tree.
 "use strict";
 
-foxloop.define("settle", ({ dialogs, numbers, pause, ring, sight, tree }) => {
+foxloop.define("settle", ({ dialogs, flat, happenings, numbers, pause, ring, sight, tree }) => {
   const QUIET_MS = 120;
   const MOST_MS = 1500;
   const LIST_MS = 600;
@@ -30,6 +30,15 @@ foxloop.define("settle", ({ dialogs, numbers, pause, ring, sight, tree }) => {
       );
   }
 
+  function frameDocuments() {
+    return Array.from(tree.all("iframe, frame"), (el) => el.contentDocument).filter((inner) => inner?.documentElement);
+  }
+
+  // Animations that never end say nothing about whether the page is done.
+  function moves() {
+    return document.getAnimations().some((one) => one instanceof CSSTransition && one.playState === "running");
+  }
+
   async function settle(listFor, over) {
     const begun = performance.now();
     let changed = begun;
@@ -38,8 +47,7 @@ foxloop.define("settle", ({ dialogs, numbers, pause, ring, sight, tree }) => {
         changed = performance.now();
       }
     });
-    // Trees in trees are watched too; those that come later are not, but their hosts' coming is a change.
-    for (const root of [document, ...sight.createSight().hosts.values()]) {
+    for (const root of [document, ...flat.survey().hosts.values(), ...frameDocuments()]) {
       observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
     }
     if (dialogs.armed()) {
@@ -51,7 +59,8 @@ foxloop.define("settle", ({ dialogs, numbers, pause, ring, sight, tree }) => {
         const quiet = now - changed;
         const waited = now - begun;
         const listed = listFor === null || waited >= LIST_MS || listOpen(listFor);
-        if ((quiet >= QUIET_MS && listed) || waited >= MOST_MS) {
+        const busy = happenings.now().running > 0 || moves();
+        if ((quiet >= QUIET_MS && listed && !busy) || waited >= MOST_MS) {
           break;
         }
         const rest = quiet < QUIET_MS ? QUIET_MS - quiet : POLL_MS;

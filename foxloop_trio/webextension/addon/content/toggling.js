@@ -1,6 +1,8 @@
 // toggling: operations `check`, `uncheck` and `click`.
 //
 // `check` and `uncheck` press once if the state is not the wanted one yet, then wait for it: many toggles change a moment later.
+// `click` takes null, or `{ x, y, count, button }`, all optional: a point in percent of the box, `count` 2 for a double click,
+// `button` "right" for the page's own menu.
 // Depends on: pause, pointer, tree, values.
 "use strict";
 
@@ -20,14 +22,18 @@ foxloop.define("toggling", ({ pause, pointer, tree, values }) => {
     return null;
   }
 
-  async function reached(el, wanted, over) {
+  async function reached(el, wanted, steps) {
     const end = performance.now() + STATE_WAIT_MS;
-    while (values.isOn(el) !== wanted && performance.now() < end && !over()) {
+    while (values.isOn(el) !== wanted && performance.now() < end && !steps.over()) {
       await pause.pause(POLL_MS);
     }
     const checked = values.isOn(el);
     if (checked === wanted) {
       return { ok: true, checked };
+    }
+    const stopped = steps.stop({ present: false });
+    if (stopped !== null) {
+      return { ...stopped, checked };
     }
     return tree.connected(el)
       ? { ...refuse("unsupported", "state unchanged"), checked }
@@ -37,15 +43,31 @@ foxloop.define("toggling", ({ pause, pointer, tree, values }) => {
   const set = (wanted) => ({
     unfit: (facts) => unfit(facts, wanted),
     done: ({ el }) => (values.isOn(el) === wanted ? { ok: true, checked: wanted } : null),
-    dispatch({ el }, spot) {
-      return pointer.press(el, spot) ?? ((over) => reached(el, wanted, over));
+    dispatch({ el }, spot, _value, steps) {
+      const taken = pointer.press(el, spot, steps);
+      steps.note("press");
+      return taken ?? (() => reached(el, wanted, steps));
     },
   });
 
+  function unfitClick(_facts, value) {
+    if (value === null) {
+      return null;
+    }
+    const { count = 1, button = "left" } = value;
+    return typeof value === "object" && !Array.isArray(value) && [1, 2].includes(count) && ["left", "right"].includes(button)
+      ? null
+      : refuse("unsupported", "a click takes a point in percent, count 1 or 2, button left or right");
+  }
+
   const click = {
-    unfit: () => null,
-    dispatch({ el, state }, spot) {
-      const taken = pointer.press(el, spot);
+    proves: true,
+    pointed: true,
+    unfit: unfitClick,
+    dispatch({ el, state }, spot, value, steps) {
+      const { count, button } = value ?? {};
+      const taken = pointer.press(el, spot, { count, button, ready: steps.ready });
+      steps.note("press");
       if (taken !== null) {
         return taken;
       }

@@ -1,21 +1,29 @@
-// typing: operations `type` and `date` on native fields.
+// typing: operations `type` and `date`.
 //
-// Each operation has `unfit(facts, value)` -> null or a refusal, asked before anything happens; and `dispatch(facts, spot, value)`,
-// which does all it does in one turn and returns the result, or an async function that waits and then returns it. Rich editors are
-// refused as unsupported: their content is not ours to rewrite.
-// Depends on: focus, limits, pause, pointer, roles, sameText, tree, values, words.
+// Each operation has `unfit(facts, value)` -> null or a refusal, asked before anything happens; and `dispatch(facts, spot, value,
+// steps)`, which does what can be done in one turn and returns the result, or an async function that goes on. Rich editors, sliders
+// and colours have ways of their own (editors.js, ranges.js). `announceInput`, `announceChange`: for others that write.
+// Depends on: editing, editors, focus, keys, limits, pause, pointer, ranges, roles, sameText, sliders, tree, values, words.
 "use strict";
 
-foxloop.define("typing", ({ focus, limits, pause, pointer, roles, sameText, tree, values, words }) => {
+foxloop.define("typing", (parts) => {
+  const { editing, editors, focus, keys, limits, pause, pointer, ranges, roles, sameText } = parts;
+  const { sliders, tree, values, words } = parts;
   const DATE = /^\d{4,}-\d\d-\d\d$/;
+  const MOST_KEYS = 100; // characters that are typed one by one when a field did not take them at once
+  const BY_KEYS = new Set(["text", "tel", "search", "url", "email", "password"]);
   const isField = (facts) => ["input", "textarea"].includes(facts.el.localName) && roles.typable(facts.el, facts.role);
   const isDateField = (el) => el.localName === "input" && el.type === "date";
 
   const refuse = (reason, detail) => ({ ok: false, reason, detail });
 
   function unfit(facts, value) {
-    if (!isField(facts)) {
-      return refuse("unsupported", `text cannot be typed into ${facts.el.localName} here`);
+    const { el } = facts;
+    if (sliders.isSlider(el)) {
+      return sliders.unfit(el, value);
+    }
+    if (!isField(facts) && !ranges.isSet(el) && !editing.isEditor(el)) {
+      return refuse("unsupported", `text cannot be typed into ${el.localName} here`);
     }
     return typeof value === "string" ? null : refuse("unsupported", "typing needs a text");
   }
@@ -25,9 +33,14 @@ foxloop.define("typing", ({ focus, limits, pause, pointer, roles, sameText, tree
       return unfit(facts, value);
     }
     const probe = document.createElement("input");
-    probe.type = "date";
-    probe.value = typeof value === "string" && DATE.test(value) ? value : "";
-    return probe.value === "" ? refuse("unsupported", "not a date of the form YYYY-MM-DD") : null;
+    const { min, max, step } = facts.el;
+    Object.assign(probe, { type: "date", min, max, step, value: typeof value === "string" && DATE.test(value) ? value : "" });
+    if (probe.value === "") {
+      return refuse("unsupported", "not a date of the form YYYY-MM-DD");
+    }
+    const { rangeUnderflow, rangeOverflow, stepMismatch } = probe.validity;
+    const told = words.cut(`the field takes dates from ${min || "ever"} to ${max || "ever"}`, limits.detail);
+    return rangeUnderflow || rangeOverflow || stepMismatch ? refuse("unsupported", told) : null;
   }
 
   // One key that is none in particular: enough for pages that wait for keys before they look at the value.
@@ -66,23 +79,37 @@ foxloop.define("typing", ({ focus, limits, pause, pointer, roles, sameText, tree
     }
   }
 
-  function dispatch(facts, spot, value) {
-    const { el, secret } = facts;
-    const taken = pointer.press(el, spot);
-    if (taken !== null) {
-      return taken;
-    }
-    // The press ran the page's handlers; what it was allowed for must still be there.
+  // The press ran the page's handlers; what it was allowed for must still be there.
+  function turned({ el, label, secret }) {
     if (!tree.connected(el)) {
       return refuse("gone", "it left the page when it was pressed");
     }
     if (values.isDisabled(el) || values.isReadOnly(el)) {
       return refuse(values.isDisabled(el) ? "disabled" : "readonly", "it stopped taking text when it was pressed");
     }
-    if (values.isSecret(el, facts.label) !== secret) {
-      return refuse("stale", "it became another kind of field when it was pressed");
+    return values.isSecret(el, label) === secret ? null : refuse("stale", "it became another kind of field when it was pressed");
+  }
+
+  function dispatch(facts, spot, value, steps) {
+    const { el } = facts;
+    if (ranges.isSet(el)) {
+      focus.give(el);
+      ranges.set(el, value);
+      steps.note("set");
+      return () => settledOn(facts, value);
+    }
+    if (sliders.isSlider(el)) {
+      return () => sliders.move(el, Number(value), steps);
+    }
+    const taken = pointer.press(el, spot) ?? turned(facts);
+    if (taken !== null) {
+      return taken;
     }
     focus.give(el);
+    steps.note("press");
+    if (!isField(facts)) {
+      return () => editors.type(el, value, steps);
+    }
     const text = fitted(el, value);
     key(el, "keydown");
     edit(el, text);
@@ -91,28 +118,91 @@ foxloop.define("typing", ({ focus, limits, pause, pointer, roles, sameText, tree
     }
     key(el, "keyup");
     announceChange(el);
-    return () => readBack(el, secret, value);
+    steps.note("type");
+    return () => readBack(facts, value, steps);
   }
 
-  async function readBack(el, secret, wanted) {
+  const told = ({ el, secret, sensitive }) => words.cut(values.valueOf(el, secret || sensitive), limits.value);
+
+  async function readBack(facts, wanted, steps) {
     await pause.pause(0); // a page that takes the text back does it in its handlers or right after them
-    const held = el.value;
-    const value = words.cut(values.valueOf(el, secret), limits.value);
-    return sameText.sameText(wanted, held)
+    const { el } = facts;
+    const byKeys = el.localName === "textarea" || BY_KEYS.has(el.type);
+    if (
+      !sameText.sameText(wanted, el.value) &&
+      byKeys &&
+      wanted !== "" &&
+      wanted.length <= MOST_KEYS &&
+      fitted(el, wanted) === wanted
+    ) {
+      const stopped = steps.stop() ?? (await typeKeys(facts, wanted, steps));
+      if (stopped !== null) {
+        return { ...stopped, value: told(facts) };
+      }
+    }
+    return settledOn(facts, wanted);
+  }
+
+  async function settledOn(facts, wanted) {
+    await pause.pause(0);
+    const value = told(facts);
+    return sameText.sameText(wanted, facts.el.value)
       ? { ok: true, value }
       : { ...refuse("mismatch", "the field holds another text now"), value };
   }
 
-  function dispatchDate(facts, spot, value) {
-    if (!isDateField(facts.el)) {
-      return dispatch(facts, spot, value);
-    }
+  // The second way, for masks that listen to keys: character after character, each a sub-step.
+  async function typeKeys(facts, wanted, steps) {
     const { el } = facts;
     focus.give(el);
-    write(el, value);
+    el.select();
+    editing.remove(el, false);
+    for (const stroke of keys.strokesOf(wanted)) {
+      if (keys.send(el, "keydown", stroke) && keys.send(el, "keypress", stroke)) {
+        editing.insert(el, stroke.text);
+      }
+      keys.send(el, "keyup", stroke);
+      await pause.pause(0);
+      const stopped = steps.stop();
+      if (stopped !== null) {
+        steps.note("some keys");
+        return stopped;
+      }
+    }
     announceChange(el);
-    return () => readBack(el, false, value);
+    steps.note("type by keys");
+    return null;
   }
 
-  return { type: { unfit, dispatch }, date: { unfit: unfitDate, dispatch: dispatchDate }, announceChange, announceInput };
+  // Pickers read what was typed when the field is left, and shut their calendar.
+  function typeDate(facts, spot, value, steps) {
+    const later = dispatch(facts, spot, value, steps);
+    if (typeof later !== "function") {
+      return later;
+    }
+    return async () => {
+      const result = await later();
+      const stopped = result.ok ? steps.stop() : null;
+      if (!result.ok || stopped !== null || tree.active() !== facts.el) {
+        return stopped ?? result;
+      }
+      focus.drop();
+      steps.note("leave");
+      return settledOn(facts, value);
+    };
+  }
+
+  function dispatchDate(facts, spot, value, steps) {
+    if (!isDateField(facts.el)) {
+      return typeDate(facts, spot, value, steps);
+    }
+    focus.give(facts.el);
+    write(facts.el, value);
+    announceChange(facts.el);
+    steps.note("set");
+    return () => settledOn(facts, value);
+  }
+
+  const type = { unfit, dispatch, edits: true, needsFocus: ({ el }) => !ranges.isSet(el) && editing.isEditor(el) };
+  return { type, date: { ...type, unfit: unfitDate, dispatch: dispatchDate }, announceChange, announceInput, readBack };
 });

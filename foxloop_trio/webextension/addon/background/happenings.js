@@ -1,0 +1,65 @@
+// happenings: tells a document what came of the act that runs in it, outside of it: its requests, the tabs it opened.
+//
+// Purpose: a content script sees neither. Only documents in which something was done lately are told, since all others do not ask.
+// Parameters: browser, documents (documents.js), the platform's clock.
+// Result: `{ listen(), lately(doc) }`; `lately(doc)`: something is being done in it.
+//
+// Requests are those that the page itself makes (fetch, XMLHttpRequest). The end of one is told where its beginning was.
+
+const LATELY_MS = 5000;
+const OWN = ["xmlhttprequest"];
+
+export function createHappenings({ browser, documents, platform }) {
+  const until = new Map(); // document id -> until when it is told
+  const told = new Map(); // request id -> the document
+
+  function lately(doc) {
+    until.set(doc.document, platform.now() + LATELY_MS);
+  }
+
+  function isListening(doc) {
+    if ((until.get(doc.document) ?? 0) > platform.now()) {
+      return true;
+    }
+    until.delete(doc.document);
+    return false;
+  }
+
+  function began({ requestId, tabId, frameId }) {
+    for (const doc of documents.all()) {
+      if (doc.tab === tabId && doc.frame === frameId && isListening(doc)) {
+        told.set(requestId, doc);
+        documents.tell(doc, { happened: { began: requestId } });
+      }
+    }
+  }
+
+  function ended({ requestId }) {
+    const doc = told.get(requestId);
+    if (doc !== undefined) {
+      told.delete(requestId);
+      documents.tell(doc, { happened: { ended: requestId } });
+    }
+  }
+
+  function opened({ id, openerTabId }) {
+    if (openerTabId === undefined) {
+      return;
+    }
+    for (const doc of documents.all()) {
+      if (doc.tab === openerTabId && isListening(doc)) {
+        documents.tell(doc, { happened: { tab: id } });
+      }
+    }
+  }
+
+  function listen() {
+    const filter = { urls: ["<all_urls>"], types: OWN };
+    browser.webRequest.onBeforeRequest.addListener(began, filter);
+    browser.webRequest.onCompleted.addListener(ended, filter);
+    browser.webRequest.onErrorOccurred.addListener(ended, filter);
+    browser.tabs.onCreated.addListener(opened);
+  }
+
+  return { listen, lately };
+}

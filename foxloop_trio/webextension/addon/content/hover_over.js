@@ -1,0 +1,45 @@
+// hover_over: operation `hover`: the pointer comes over the control and rests there.
+//
+// The value: null, or `{ x, y }`, a point in percent of its box. Menus that open by script hear the whole series of events; those
+// that only a style sheet opens are shown by hovering.js until the pointer goes elsewhere. Some wait for a moment of rest before
+// they open.
+// Depends on: pause, pointer, reach, tree.
+"use strict";
+
+foxloop.define("hoverOver", ({ pause, pointer, reach, tree }) => {
+  const SHOWN = "a, button, li, [role], input, div, span, p, ul";
+  const MOST = 3000;
+
+  // What a style sheet shows or hides changes no element, so it is counted.
+  const shown = () =>
+    Array.from(tree.all(SHOWN))
+      .slice(0, MOST)
+      .map((el) => el.checkVisibility({ opacityProperty: true, visibilityProperty: true }));
+
+  function dispatch({ el }, spot, _value, steps) {
+    const before = shown();
+    steps.ready();
+    pointer.over(spot.onto, spot.point);
+    steps.note("over");
+    return async () => {
+      await pause.pause(0);
+      const stopped = steps.stop({ present: false });
+      if (stopped !== null) {
+        return stopped;
+      }
+      // A second small move: some only listen to moves.
+      const onto = tree.connected(el) ? reach.under(el, spot.point) : null;
+      if (onto !== null) {
+        pointer.over(onto, spot.point);
+        steps.note("move");
+      }
+      const now = shown();
+      if (now.length !== before.length || now.some((one, at) => one !== before[at])) {
+        steps.saw("page");
+      }
+      return { ok: true };
+    };
+  }
+
+  return { hover: { unfit: () => null, dispatch, proves: true, pointed: true } };
+});

@@ -1,0 +1,76 @@
+// press: operation `press`: keys and shortcuts, "Enter", "ctrl+a", "ArrowDown ArrowDown".
+//
+// Each stroke is a sub-step: keydown, keypress where the key has one, the default action that Firefox would do for a real key
+// (key_actions.js), keyup. The keys go to what has the focus in the control; a control without it gets it first. Firefox's own
+// shortcuts cannot be triggered, and the result says so.
+// Depends on: editing, focus, keyActions, keys, limits, pause, tree, values, words.
+"use strict";
+
+foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree, values, words }) => {
+  const refuse = (reason, detail) => ({ ok: false, reason, detail });
+  const EDITING = new Set(["Backspace", "Delete"]);
+
+  const writes = (stroke) => stroke.text !== "" || EDITING.has(stroke.key);
+
+  function unfit({ el }, value) {
+    const strokes = keys.parse(value);
+    if (strokes === null) {
+      return refuse("unsupported", "not a list of keys such as Enter, ctrl+a, or ArrowDown ArrowDown (at most 30)");
+    }
+    return values.isReadOnly(el) && editing.isField(el) && strokes.some(writes) ? refuse("readonly", "it takes no text") : null;
+  }
+
+  const holdsFocus = (el) => tree.active() !== null && tree.within(el, tree.active());
+  const targetIn = (el) => (holdsFocus(el) ? tree.active() : el);
+
+  function stroke(el, one, facts, steps) {
+    const at = targetIn(el);
+    let wanted = keys.send(at, "keydown", one);
+    if (wanted && (one.text !== "" || one.key === "Enter")) {
+      wanted = keys.send(targetIn(el), "keypress", one);
+    }
+    const done = wanted
+      ? keyActions.act(targetIn(el), one, { submitted: steps.submitted, secret: facts.secret || facts.sensitive })
+      : null;
+    const after = tree.active();
+    keys.send(after !== null && after !== document.body ? after : tree.connected(at) ? at : document.body, "keyup", one);
+    steps.note(`key ${keys.spelled(one)}`);
+    return { cancelled: !wanted, done };
+  }
+
+  function dispatch(facts, _spot, value, steps) {
+    const { el, secret } = facts;
+    const strokes = keys.parse(value);
+    if (!holdsFocus(el)) {
+      focus.give(el);
+      editing.caretToEnd(el);
+    }
+    steps.ready();
+    const ends = [stroke(el, strokes[0], facts, steps)];
+    return async () => {
+      for (const one of strokes.slice(1)) {
+        await pause.pause(0);
+        const stopped = steps.stop({ present: false });
+        if (stopped !== null) {
+          return stopped;
+        }
+        ends.push(stroke(movedTo(el), one, facts, steps));
+      }
+      await pause.pause(0);
+      const lost = strokes.some((one, at) => keys.isFirefoxs(one) && !ends[at].cancelled && ends[at].done === null);
+      const masked = secret || facts.sensitive;
+      const told =
+        editing.isField(el) || el.localName === "select" ? { value: words.cut(values.valueOf(el, masked), limits.value) } : {};
+      const detail = lost ? { detail: "the page heard the key; Firefox's own shortcuts cannot be triggered by an add-on" } : {};
+      return { ok: true, ...told, ...detail };
+    };
+  }
+
+  // After Tab the keys go to where it led.
+  function movedTo(el) {
+    const active = tree.active();
+    return active !== null && active !== document.body ? active : el;
+  }
+
+  return { press: { unfit, dispatch, proves: true, selection: true, anywhere: ({ el }) => holdsFocus(el) } };
+});

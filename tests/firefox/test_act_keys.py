@@ -1,0 +1,130 @@
+"""Operation `press` in real Firefox: keys and shortcuts, with what Firefox would do by itself for a real key."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from foxloop_trio.browser import BrowserSession, Tab
+from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+
+pytestmark = pytest.mark.firefox
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[ProbeSite]:
+    with serve_probes() as served:
+        yield served
+
+
+@pytest.fixture
+def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
+    return PageProbe(firefox, tab, site)
+
+
+DEFAULTS: list[tuple[str, str, str, str, Any]] = [
+    # what is there, which control, the keys, what to look at, what it is then
+    ("<input id=f aria-label=f value=ab>", "f", "c", "f.value", "abc"),
+    ("<input id=f aria-label=f value=ab>", "f", "ctrl+a x", "f.value", "x"),
+    ("<input id=f aria-label=f value=abc>", "f", "End Backspace", "f.value", "ab"),
+    ("<input id=f aria-label=f value=abc>", "f", "Home Delete", "f.value", "bc"),
+    ("<input id=f aria-label=f value=abc>", "f", "ArrowLeft ArrowLeft X", "f.value", "aXbc"),
+    ("<input id=f aria-label=f value='one two'>", "f", "ctrl+ArrowLeft shift+End Delete", "f.value", "one "),
+    ("<input id=f aria-label=f value=ab>", "f", "shift+c Space d", "f.value", "abC d"),
+    ("<textarea id=f aria-label=f>ab</textarea>", "f", "End Enter c", "f.value", "ab\nc"),
+    ("<div id=f aria-label=f role=textbox contenteditable>ab</div>", "f", "End Enter c", "f.innerText.trim()", "ab\nc"),
+    ("<div id=f aria-label=f role=textbox contenteditable>ab</div>", "f", "ctrl+a ctrl+b", "f.innerHTML", "<b>ab</b>"),
+    ("<input id=f aria-label=f value=ab><input id=g aria-label=g>", "f", "Tab", "document.activeElement.id", "g"),
+    ("<input id=f aria-label=f><input id=g aria-label=g>", "g", "shift+Tab", "document.activeElement.id", "f"),
+    ("<input id=f aria-label=f><input tabindex=-1 id=h><input id=g disabled><a id=a href=#x>a</a>",
+     "f", "Tab", "document.activeElement.id", "a"),
+    ("<input id=f aria-label=f><input id=g tabindex=2><input id=h tabindex=1>", "f", "Tab", "document.activeElement.id", "h"),
+    ("<input id=f aria-label=f><input id=g aria-label=g>", "f", "a Tab b", "[f.value, g.value]", ["a", "b"]),
+    ("<input type=radio name=r aria-label=f checked><input type=radio name=r id=g>", "f", "ArrowDown", "g.checked", True),
+    ("<select id=f aria-label=f><option>a<option disabled>b<option>c</select>", "f", "ArrowDown", "f.value", "c"),
+    ("<select id=f aria-label=f><option>ax<option>bx<option>cx</select>", "f", "c", "f.value", "cx"),
+    ("<input type=range id=f aria-label=f value=50 step=5>", "f", "ArrowRight ArrowRight", "f.value", "60"),
+    ("<input type=range id=f aria-label=f value=50>", "f", "End", "f.value", "100"),
+    ("<input type=number id=f aria-label=f value=5>", "f", "ArrowUp ArrowUp ArrowDown", "f.value", "6"),
+    ("<input type=checkbox id=f aria-label=f>", "f", "Space", "f.checked", True),
+    ("<button id=f onclick=\"this.textContent = 'on'\">f</button>", "f", "Enter", "f.textContent", "on"),
+    ("<details id=d><summary>f</summary>x</details>", "f", "Space", "d.open", True),
+    ("<dialog id=d><button>f</button></dialog><script>d.showModal()</script>", "f", "Escape", "d.open", False),
+    ("<button id=o popovertarget=d>o</button><div id=d popover><button>f</button></div><script>d.showPopover()</script>",
+     "f", "Escape", "d.matches(':popover-open')", False),
+    ("<form onsubmit='event.preventDefault(); window.sent = 1'><input aria-label=f><button>b</button></form>",
+     "f", "Enter", "sent", 1),
+    ("<button>f</button><div style='height:3000px'></div>", "f", "PageDown", "scrollY > 300", True),
+    ("<button>f</button><div style='height:3000px'></div>", "f", "End Home ArrowDown", "scrollY", 45),
+]  # fmt: skip
+
+
+async def test_keys_do_what_they_do_by_themselves(page: PageProbe) -> None:
+    """Page reference 21.6: the default action, which Firefox keeps from keys that a script sent."""
+    for html, label, keys, look, then in DEFAULTS:
+        await page.open(html)
+        result = await page.act(label, "press", keys)
+        assert result["ok"], (html, keys, result)
+        assert await page.js(look) == then, (html, keys, result)
+        assert result["did"] == [f"key {key[-1].lower() if '+' not in key and len(key) == 1 else key}" for key in _told(keys)]
+
+
+def _told(keys: str) -> list[str]:
+    return keys.split()
+
+
+async def test_a_stroke_is_down_press_and_up_with_what_pages_look_at(page: PageProbe) -> None:
+    """Page reference 21.6; a page that cancels the key keeps its default action from happening."""
+    await page.open("<input id=f aria-label=f>")
+    await page.js(
+        "void (window.seen = [], ['keydown', 'keypress', 'keyup'].forEach(type => addEventListener(type, e => "
+        "seen.push([e.type, e.key,"
+        " e.code, e.keyCode, e.ctrlKey, e.shiftKey]))))"
+    )
+    await page.act("f", "press", "a")
+    assert await page.js("seen") == [
+        ["keydown", "a", "KeyA", 65, False, False],
+        ["keypress", "a", "KeyA", 97, False, False],
+        ["keyup", "a", "KeyA", 65, False, False],
+    ]
+    await page.js("void (seen.length = 0, addEventListener('keydown', e => e.preventDefault()))")
+    result = await page.again("f", "press", "ctrl+shift+ArrowLeft b")
+    assert await page.js("seen.map(one => [one[0], one[1], one[4], one[5]])") == [
+        ["keydown", "ArrowLeft", True, True],
+        ["keyup", "ArrowLeft", True, True],
+        ["keydown", "b", False, False],
+        ["keyup", "b", False, False],
+    ]
+    assert (result["ok"], result["reason"]) == (False, "nothing-changed")
+    assert await page.js("f.value") == "a"
+
+
+async def test_shortcuts_of_the_page_work_and_firefox_s_own_do_not(page: PageProbe) -> None:
+    """Page reference 21.6: what cannot be triggered is said."""
+    await page.open(
+        "<button>b</button><p id=out>-</p><script>addEventListener('keydown', e => {"
+        "if (e.ctrlKey && e.key === 'k') { e.preventDefault(); out.textContent = 'palette' } })</script>"
+    )
+    result = await page.act("b", "press", "ctrl+k")
+    assert (result["ok"], result["changed"]) == (True, ["page"])
+    result = await page.again("b", "press", "ctrl+t")
+    assert (result["ok"], result["reason"]) == (False, "nothing-changed")
+    assert "Firefox's own shortcuts" in result["detail"]
+
+
+@pytest.mark.parametrize("keys", ["", "ctrl+", "Entr", "super+a", "a " * 31, 5, None])
+async def test_what_is_no_list_of_keys_is_refused_untouched(page: PageProbe, keys: Any) -> None:
+    """Its words say what keys are."""
+    await page.open("<input id=f aria-label=f>")
+    reason, detail = await page.refused("f", "press", keys)
+    assert (reason, detail.startswith("not a list of keys")) == ("unsupported", True)
+
+
+async def test_keys_in_a_secret_field_are_not_told_nor_copied(page: PageProbe) -> None:
+    """Masked in the result; ctrl+c copies nothing out of it."""
+    await page.open("<input type=password id=p aria-label=p value=hunter2><input id=f aria-label=f>")
+    result = await page.act("p", "press", "End 3 ctrl+a ctrl+c")
+    assert result["value"] == "•••"
+    assert await page.js("p.value") == "hunter23"
+    result = await page.again("f", "paste")
+    assert (result["ok"], result["started"], result["detail"]) == (False, False, "nothing was copied on this page yet")
