@@ -10,7 +10,7 @@ from ._picture import Screenshot
 from ._session import BrowserSession, BrowserStatistics
 from ._snapshot import Box, Changes, Control, Frame, Part, Snapshot, Unreadable
 from ._tab import Settled, Tab
-from ._tools import browser_tools
+from .tools._pack import browser_tools
 
 __all__ = [
     "ActResult",

@@ -11,10 +11,10 @@ import trio
 import trio.testing
 
 from foxloop_trio.actions import Action, Allow, Ask, ToolContext
+from foxloop_trio.browser import browser_tools
 from foxloop_trio.browser._act import ActResult, DialogSeen, check_permit, check_pin
 from foxloop_trio.browser._snapshot import Snapshot
 from foxloop_trio.browser._tab import Settled
-from foxloop_trio.browser._tools import browser_tools
 from foxloop_trio.browser.tasks import RuleChooser
 from foxloop_trio.errors import BrowserError, Refuse, UsageError
 from foxloop_trio.gate import create_gate

@@ -2,7 +2,7 @@
 
 import pytest
 
-from foxloop_trio.browser._tools_address import host_of, parse_address, plain_host
+from foxloop_trio.browser.tools._address import host_of, parse_address, plain_host
 from foxloop_trio.errors import Refuse
 
 

@@ -16,7 +16,7 @@ import trio
 
 from foxloop_trio.actions import Action, Permit, ToolContext
 from foxloop_trio.browser import ActResult, Control, Snapshot, Tab, browser_tools
-from foxloop_trio.browser._tools_pin import make_pin
+from foxloop_trio.browser.tools._pin import make_pin
 from foxloop_trio.errors import BrowserError, UsageError
 from foxloop_trio.gate import create_gate
 from foxloop_trio.testing import FakeBrowser, PageData

@@ -11,7 +11,7 @@ import trio
 
 from foxloop_trio.actions import Action, Permit
 from foxloop_trio.browser import BrowserSession, Control, Snapshot, Tab
-from foxloop_trio.browser._tools_pin import make_pin
+from foxloop_trio.browser.tools._pin import make_pin
 from foxloop_trio.errors import BrowserError
 from foxloop_trio.gate import create_gate
 from foxloop_trio.testing._miniwob import serve_pages

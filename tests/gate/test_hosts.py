@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from foxloop_trio.browser._tools_address import parse_address
+from foxloop_trio.browser.tools._address import parse_address
 from foxloop_trio.errors import GateError, Refuse
 from foxloop_trio.gate import normalise_host
 

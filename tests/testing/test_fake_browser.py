@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from foxloop_trio.actions import Action, Permit
 from foxloop_trio.browser import ActResult, BrowserSession, Tab
-from foxloop_trio.browser._tools_pin import make_pin
+from foxloop_trio.browser.tools._pin import make_pin
 from foxloop_trio.channel import RemoteCallError, accept_hello, open_session
 from foxloop_trio.errors import BrowserError, BusyError, RemoteProtocolError, UsageError
 from foxloop_trio.gate import create_gate

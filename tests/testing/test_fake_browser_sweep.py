@@ -7,7 +7,7 @@ from typing import Any
 from trio.testing import MockClock
 
 from foxloop_trio.actions import Action
-from foxloop_trio.browser._tools_pin import make_pin
+from foxloop_trio.browser.tools._pin import make_pin
 from foxloop_trio.gate import create_gate
 from foxloop_trio.testing import FakeBrowser, PageData, SweepVisit, cancel_at_every_checkpoint
 

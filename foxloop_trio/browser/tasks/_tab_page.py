@@ -9,8 +9,8 @@ from ...errors import UsageError
 from .._act import ActResult
 from .._snapshot import Control, Snapshot
 from .._tab import CANCEL_GRACE_SECONDS, Report, Tab
-from .._tools_address import host_of, plain_host
-from .._tools_pin import make_pin
+from ..tools._address import host_of, plain_host
+from ..tools._pin import make_pin
 from ._run import Elsewhere
 
 __all__ = ["TabPage"]

@@ -16,9 +16,9 @@ from ...actions import CheckResult, Permit, ToolContext, ToolOutput
 from ...errors import BrowserError, Refuse, UsageError
 from ...tools import Tool
 from .._tab import Tab
-from .._tools_address import host_of, plain_host
-from .._tools_pin import Memory
-from .._tools_words import say_error, say_moved
+from ..tools._address import host_of, plain_host
+from ..tools._pin import Memory
+from ..tools._words import say_error, say_moved
 from ._choosing import Chooser
 from ._goals import parse_goal
 from ._numbers import MAX_GOAL

@@ -10,9 +10,9 @@ import trio
 
 from foxloop_trio.actions import Action, Allow, Ask, ToolContext
 from foxloop_trio.browser._act import check_permit
-from foxloop_trio.browser._tools_pin import Memory, make_pin
 from foxloop_trio.browser.tasks import TabPage
 from foxloop_trio.browser.tasks._tool import browser_task_tool
+from foxloop_trio.browser.tools._pin import Memory, make_pin
 from foxloop_trio.errors import Refuse, UsageError
 from foxloop_trio.gate import create_gate
 from foxloop_trio.loop import Loop

@@ -11,8 +11,8 @@ from typing import Final
 
 import attrs
 
-from ..errors import GateError, Refuse
-from ..gate import normalise_host
+from ...errors import GateError, Refuse
+from ...gate import normalise_host
 
 __all__ = ["Address", "host_of", "parse_address", "plain_host"]
 

@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ..errors import BrowserError
-from ._act import ActResult, DialogSeen
-from ._picture import Screenshot
-from ._quoting import quote
-from ._restricted import restriction_words
-from ._snapshot import Snapshot
+from ...errors import BrowserError
+from .._act import ActResult, DialogSeen
+from .._picture import Screenshot
+from .._quoting import quote
+from .._restricted import restriction_words
+from .._snapshot import Snapshot
 
 __all__ = [
     "NOT_READ",

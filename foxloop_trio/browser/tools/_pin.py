@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..errors import Refuse
-from ._snapshot import Control, Snapshot
+from ...errors import Refuse
+from .._snapshot import Control, Snapshot
 
 __all__ = ["Memory", "make_pin"]
 

@@ -12,13 +12,13 @@ from typing import Any, Final
 import attrs
 import trio
 
-from ..actions import ToolContext
-from ..errors import Refuse
-from ..prompt import LIMITS
-from ..wire import LIMITS as WIRE
-from ._changes import change_text
-from ._page_text import MAX_CONTROLS, page_text
-from ._snapshot import Snapshot
+from ...actions import ToolContext
+from ...errors import Refuse
+from ...prompt import LIMITS
+from ...wire import LIMITS as WIRE
+from .._changes import change_text
+from .._page_text import MAX_CONTROLS, page_text
+from .._snapshot import Snapshot
 
 __all__ = ["CONTROL_ID", "SCREENSHOT_ARGS", "SNAPSHOT_ARGS", "View", "check_screenshot_args", "check_snapshot_args"]
 

@@ -1,0 +1,181 @@
+"""One act on one pinned control, and the tools `act` and `click`, which are no more than that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import trio
+
+from ...actions import ToolContext, ToolOutput
+from ...errors import BrowserError, Refuse, UsageError
+from ...tools import Tool
+from .._act import ActResult, Value
+from .._snapshot import Snapshot
+from ._desk import MAX_VALUE, Args, Desk, permit_of
+from ._view import CONTROL_ID, View
+from ._words import describe_control, say_done, say_refused, say_stale, seen
+
+__all__ = ["acting_tools", "run_pinned"]
+
+NEED_VALUE: Final = frozenset({"type", "select", "date"})
+WRITE_VALUE: Final = frozenset({"type", "date"})
+"""Operations that would write into a secret field."""
+MAX_SCROLL: Final = 100_000
+"""Pixels; the longest real pages have a few hundred thousand, and a planner can scroll again."""
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,9}\Z", re.ASCII)
+
+
+def acting_tools(desk: Desk) -> list[Tool]:
+    """`act` with scope fill, `click` with scope submit, since any click may send."""
+    return [
+        Tool(
+            name="act",
+            description=(
+                "Do one thing to one control of the newest snapshot: type replaces a field's text, select chooses an option by its "
+                "value, check and uncheck set a box, date sets an ISO date, scroll moves the page by pixels."
+            ),
+            parameters={
+                "type": "object",
+                "properties": {
+                    "control_id": CONTROL_ID,
+                    "op": {"type": "string", "enum": ["type", "select", "check", "uncheck", "date", "scroll"]},
+                    "value": {"type": "string", "maxLength": MAX_VALUE, "description": "Needed for type, select and date."},
+                },
+                "required": ["control_id", "op"],
+            },
+            scope="fill",
+            domain=desk.domain,
+            prepare=_Act(desk).prepare,
+            describe=lambda args, ctx: describe_control(args["op"], args.get("value"), args["target"]),
+            run=_Act(desk).run,
+            environment=desk.tab.session,
+        ),
+        Tool(
+            name="click",
+            description="Click one control of the newest snapshot. A click may send a form.",
+            parameters={"type": "object", "properties": {"control_id": CONTROL_ID}, "required": ["control_id"]},
+            scope="submit",
+            domain=desk.domain,
+            prepare=_Click(desk).prepare,
+            describe=lambda args, ctx: describe_control("click", None, args["target"]),
+            run=_Click(desk).run,
+            environment=desk.tab.session,
+        ),
+    ]
+
+
+class _Act:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def prepare(self, args: Args, ctx: ToolContext) -> Args:
+        op, value = args["op"], args.get("value")
+        control, pin = await self._desk.pinned(args["control_id"])
+        if op in NEED_VALUE and value is None:
+            raise Refuse(f"{op} needs a value: the text, the option's value or the ISO date.")
+        if control.secret and op in WRITE_VALUE:
+            raise Refuse("This field is secret, and act never writes into secret fields. Leave it to the user.")
+        judged: Args = {"control_id": args["control_id"], "op": op, "target": pin}
+        if op in NEED_VALUE:
+            judged["value"] = value
+        elif op == "scroll" and value is not None:
+            judged["value"] = _pixels(value)
+        return judged
+
+    async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
+        return await run_pinned(self._desk, args, ctx, args["op"], args.get("value"))
+
+
+class _Click:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    async def prepare(self, args: Args, ctx: ToolContext) -> Args:
+        _, pin = await self._desk.pinned(args["control_id"])
+        return {"control_id": args["control_id"], "target": pin}
+
+    async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
+        return await run_pinned(self._desk, args, ctx, "click", None)
+
+
+async def run_pinned(
+    desk: Desk,
+    args: Args,
+    ctx: ToolContext,
+    op: str,
+    value: Value,
+    *,
+    dialog: Mapping[str, Any] | None = None,
+    files: Sequence[bytes] = (),
+) -> ToolOutput:
+    """Compare with the pin in ``args["target"]``, act, settle, look again: all under the tab's lock.
+
+    A failed result, with nothing sent, when the tab moved or the pin is not that of the newest look. Raises UsageError when
+    operation, value, `dialog` or `files` are not those that were judged.
+    """
+    ctx.report_effect("not-started")
+    async with desk.tab.lock:
+        await trio.lowlevel.checkpoint_if_cancelled()
+        # From here to the act nothing is awaited, so what is compared is what is acted on.
+        if (moved := desk.moved(ctx)) is not None:
+            return moved
+        target = args.get("target")
+        before = desk.memory.snapshot
+        if before is None or not isinstance(target, Mapping) or not desk.still_pinned(target):
+            return ToolOutput(ok=False, summary=say_stale(op))
+        desk.memory.drop()  # whatever comes of the act, the look before it is out of date
+        how: dict[str, Any] = {**({} if dialog is None else {"dialog": dialog}), **({"files": files} if files else {})}
+        try:
+            result = await desk.tab.act(
+                target,
+                op,
+                value,
+                permit=permit_of(ctx),
+                report=ctx.report_effect,
+                cancel_grace=ctx.cancel_grace,
+                **how,
+            )
+        except BrowserError as error:
+            return desk.failed(f"{op} on {target['control']}", error)
+        except UsageError as error:
+            if error.code == "permit-host":  # it moved while the tab's state was asked for
+                return desk.failed_moved(ctx)
+            raise
+        if not result.ok:
+            summary = say_refused(op, target["control"], result)
+            return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)
+        return await _after(desk, ctx, op, target, before, result)
+
+
+async def _after(
+    desk: Desk, ctx: ToolContext, op: str, target: Mapping[str, Any], before: Snapshot, result: ActResult
+) -> ToolOutput:
+    """An accepted act: wait until the page is quiet, then read it."""
+    control = before.control(target["control"])
+    assert control is not None
+    list_for = control.node if op == "type" and control.autocomplete else None
+    may_leave = result.submitted or (op == "click" and control.role == "link")
+    navigated = result.navigated
+    try:
+        settled = await desk.tab.settle(target, list_for=list_for, sent=may_leave)
+        navigated = navigated or settled.gone
+    except BrowserError:
+        pass  # the act is done all the same; the look that follows tells what is wrong
+    page, words = await desk.page_after(ctx)
+    navigated = navigated or (page is not None and page.top.document != before.top.document)
+    summary = f"{say_done(op, control.id, result, navigated=navigated)} {words}"
+    view = View.of({}, await desk.asked_focus())
+    text = seen(result, view.text(page, after=seen(result)) if page is not None else None)
+    stop = navigated or page is None or (page.captcha and not before.captcha)
+    data = {"submitted": result.submitted, "navigated": navigated}
+    return ToolOutput(ok=True, summary=summary, untrusted=text, data=data, stop_batch=stop)
+
+
+def _pixels(value: str) -> int:
+    """A distance to scroll by."""
+    if not _WHOLE.match(value) or abs(int(value)) > MAX_SCROLL:
+        raise Refuse(f"scroll takes a whole number of pixels, at most {MAX_SCROLL} either way; leave it out for a usual step down.")
+    return int(value)

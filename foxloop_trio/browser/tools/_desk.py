@@ -1,0 +1,117 @@
+"""What the tools of one tab share: the tab, its newest look, the pins taken from it, and what is judged before and after an act.
+
+A call that names a control is prepared (the control of the newest look is described in a pin, which is judged and approved) and
+then run (the pin is compared again, and only then acted on). The tab's lock is held for both, but never while a human decides.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from ...actions import Permit, ToolContext, ToolOutput
+from ...canonical import canonical_json
+from ...errors import BrowserError, NotJsonError, Refuse, UsageError
+from .._restricted import restriction_words
+from .._snapshot import Control, Snapshot
+from .._tab import Tab
+from ._address import host_of, plain_host
+from ._pin import Memory, make_pin
+from ._view import View
+from ._words import NOT_READ, say_elsewhere, say_error, say_moved, say_page
+
+__all__ = ["MAX_VALUE", "Args", "Desk", "Focus", "permit_of"]
+
+MAX_VALUE: Final = 2000
+"""Characters of a text that a planner gives, from the tool reference."""
+
+Args = dict[str, Any]
+Focus = Callable[[], str | Awaitable[str | None] | None]
+
+
+class Desk:
+    """One tab, as all tools of a pack see it."""
+
+    def __init__(self, tab: Tab, focus: Focus | None = None) -> None:
+        self.tab = tab
+        self.memory = Memory()
+        self._focus = focus
+
+    def domain(self, args: Args, ctx: ToolContext) -> str:
+        """The host of the page in the tab, now. Raises Refuse when it shows no web page."""
+        host = self.tab.host
+        if host is None:
+            raise Refuse(f"The tab shows no web page: {restriction_words(self.tab.url)}. Open one with open_url first.")
+        return host
+
+    # Before: pins
+
+    async def pinned(self, control_id: str) -> tuple[Control, dict[str, Any]]:
+        """The control and its pin. Waits for the tab's lock, so no pin is taken between another call's act and its look."""
+        async with self.tab.lock:
+            snapshot, control = self.memory.find(control_id)
+            if host_of(snapshot.url) != plain_host(self.tab.host):
+                self.memory.drop()
+                raise Refuse("The tab shows another site than the newest snapshot. Call snapshot, then decide again.")
+            return control, make_pin(self.tab.id, snapshot, control)
+
+    def still_pinned(self, target: Mapping[str, Any]) -> bool:
+        """Whether the newest look is the pinned one and shows the very same control."""
+        return _same(self.memory.pin_now(self.tab.id, target.get("control")), target)
+
+    def moved(self, ctx: ToolContext) -> ToolOutput | None:
+        """A failed result when the tab is not on the judged host any more."""
+        return None if plain_host(self.tab.host) == ctx.domain else self.failed_moved(ctx)
+
+    # After: looking
+
+    async def asked_focus(self) -> str | None:
+        """What the host says matters now."""
+        if self._focus is None:
+            return None
+        given = self._focus()
+        return await given if inspect.isawaitable(given) else given
+
+    async def look(self, ctx: ToolContext, view: View | None = None) -> Snapshot | None:
+        """Read the page and remember it. None, and nothing remembered, when it is on another host than was judged."""
+        before = self.memory.drop()
+        page = await self.tab.snapshot(**(view.options if view is not None else {}))
+        if host_of(page.url) != ctx.domain:
+            return None
+        self.memory.remember(page, before)
+        return page
+
+    async def page_after(self, ctx: ToolContext) -> tuple[Snapshot | None, str]:
+        """The page after something was done, and our words on it. Another host's page is not read: nobody judged that."""
+        page = None
+        if plain_host(self.tab.host) == ctx.domain:
+            try:
+                page = await self.look(ctx, View.of({}, await self.asked_focus()))
+            except BrowserError:
+                return None, NOT_READ
+        return page, say_elsewhere(plain_host(self.tab.host)) if page is None else say_page(page)
+
+    # Failures
+
+    def failed(self, what: str, error: BrowserError) -> ToolOutput:
+        """A failed result: our words on why, and the error's own words as outside text."""
+        return ToolOutput(ok=False, summary=say_error(what, error, url=self.tab.url), untrusted=str(error))
+
+    def failed_moved(self, ctx: ToolContext) -> ToolOutput:
+        return ToolOutput(ok=False, summary=say_moved(ctx.domain, plain_host(self.tab.host)))
+
+
+def permit_of(ctx: ToolContext) -> Permit:
+    """The gate's permit for this call. Raises UsageError when there is none."""
+    if ctx.permit is None:
+        raise UsageError("a browser tool acts only with the gate's permit; run it through the loop, or give ctx.permit")
+    return ctx.permit
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equal as JSON, so that True is not 1."""
+    try:
+        return canonical_json(one) == canonical_json(other)
+    except NotJsonError:
+        return False

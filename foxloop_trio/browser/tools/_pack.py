@@ -1,0 +1,35 @@
+"""The browser tools: what a planner may do in one tab, each pinned to what was judged and done one at a time."""
+
+from __future__ import annotations
+
+from ...tools import Tool
+from .._tab import Tab
+from ..tasks import Chooser, browser_task_tool
+from ..tasks._run import Passwords
+from ._acting import acting_tools
+from ._desk import Desk, Focus
+from ._looking import looking_tools
+from ._opening import opening_tools
+
+__all__ = ["browser_tools"]
+
+
+def browser_tools(
+    tab: Tab, *, passwords: Passwords | None = None, focus: Focus | None = None, chooser: Chooser | None = None
+) -> list[Tool]:
+    """The tools for one tab: snapshot, act, click, open_url, screenshot, browser_task.
+
+    None of them takes a host: it is that of the tab's address, or of the address to open. Their results keep the page's words
+    apart as untrusted text. `focus` is asked at each look, sync or async, for a text such as the goal: the page is then shown with
+    its fields and with what shares words with that text, instead of its first controls.
+
+    `browser_task` fills a form from a goal in words: `chooser` finds the control for each part of it, by rules when it is left out;
+    `passwords(url)` gives the passwords that it may type into secret fields of a frame with that address, none when left out.
+    """
+    desk = Desk(tab, focus)
+    return [
+        *looking_tools(desk),
+        *acting_tools(desk),
+        *opening_tools(desk),
+        browser_task_tool(tab, memory=desk.memory, chooser=chooser, passwords=passwords),
+    ]
