@@ -104,7 +104,7 @@ async def test_fields_named_like_properties_mislead_nobody(reader: PageReader) -
     assert len(inputs) == len(CLOBBERING)
     for mine, other in [(inputs[0], plain_input), (send, plain_send)]:
         differ = {key for key in mine if mine[key] != other.get(key)}
-        assert differ <= {"node", "form", "name", "guard", "box", "row_text"}
+        assert differ <= {"node", "form", "form_key", "name", "guard", "box", "row_text"}
     assert {control["form"] for control in inputs} == {send["form"]}
 
 

@@ -28,7 +28,10 @@ PACKAGE = Path(foxloop_trio.__file__).parent
 SHIPPING = [path for path in sorted(PACKAGE.rglob("*.py")) if "testing" not in path.relative_to(PACKAGE).parts]
 
 PAGE = {
-    "http://shop.test/": {"title": "Shop", "controls": [{"role": "textbox", "label": "Name"}, {"role": "button", "label": "Go"}]}
+    "http://shop.test/": {
+        "title": "Shop",
+        "controls": [{"role": "textbox", "label": "Name"}, {"role": "button", "label": "Go", "on_click": {"text": "Gone."}}],
+    }
 }
 
 

@@ -79,7 +79,7 @@ foxloop.define("guard", ({ dom, identity, numbers, places, roles, values }) => {
     const byForm = turn.memo("field states by form");
     if (byForm.size === 0) {
       for (const { el, state } of statesOf(turn)) {
-        const form = places.formOf(el);
+        const form = places.formOf(el, turn);
         byForm.set(form, byForm.get(form) ?? []);
         byForm.get(form).push(state);
       }

@@ -2,11 +2,11 @@
 //
 // `act(el, stroke, { form, submitted })`: the default action of the key at the element that has the focus; answers a few words for
 // what was done, or null when there is none that an add-on can do. `secret(el)` is asked before anything is copied.
-// Depends on: clipboard, editing, enter, focus, places, ranges, scrolling, tabbing, tree, values.
+// Depends on: clipboard, editing, enter, focus, places, ranges, scrolling, sight, tabbing, tree, values.
 "use strict";
 
 foxloop.define("keyActions", (parts) => {
-  const { clipboard, editing, enter, focus, places, ranges, scrolling, tabbing, tree, values } = parts;
+  const { clipboard, editing, enter, focus, places, ranges, scrolling, sight, tabbing, tree, values } = parts;
   const LINE_PX = 45;
   const BUTTONS = new Set(["button", "submit", "reset", "image"]);
   const ARROWS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
@@ -35,7 +35,7 @@ foxloop.define("keyActions", (parts) => {
       return "it was pressed";
     }
     if (editing.isField(el) || editing.isEditor(el) || (el.localName === "input" && !isToggle(el)) || isToggle(el)) {
-      enter.act(el, places.formOf(el), submitted, shift);
+      enter.act(el, places.formOf(el, sight.createSight()), submitted, shift);
       return editing.isEditor(el) || el.localName === "textarea" ? "a line break" : "the form's own action";
     }
     return null;

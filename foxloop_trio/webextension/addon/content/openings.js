@@ -3,10 +3,10 @@
 // Purpose: the popup blocker swallows windows that no person's hand opened, and says nothing. `watch()` -> `{ list(), blocked(),
 // stop() }`. `list()`: `[{ url }]` of each window that the page asked for by window.open, or by a link or form that leads to
 // another window. `blocked()`: those that Firefox refused for certain.
-// Depends on: limits, pageWorld, places, tree, words.
+// Depends on: limits, pageWorld, places, sight, tree, words.
 "use strict";
 
-foxloop.define("openings", ({ limits, pageWorld, places, tree, words }) => {
+foxloop.define("openings", ({ limits, pageWorld, places, sight, tree, words }) => {
   const MOST = 10;
   const OWN = /^(?:_self|_parent|_top|)$/i;
   const DETACHED = /no(?:opener|referrer)/i; // then even a window that was opened is answered with null
@@ -49,7 +49,7 @@ foxloop.define("openings", ({ limits, pageWorld, places, tree, words }) => {
     }
 
     function onSubmit(event) {
-      const { url, target } = places.destinationOf(event.submitter ?? event.target, event.target);
+      const { url, target } = places.destinationOf(event.submitter ?? event.target, event.target, sight.createSight());
       if (!event.defaultPrevented && isElsewhere(target)) {
         note(url, false);
       }
