@@ -13,7 +13,8 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
   const SHAPES = ":is(circle, ellipse, rect, polygon, polyline, path, line, text, image):is(svg *)";
   const LEAVES = ":empty:is(div, span, i, b, em, strong, p, td, li, a)";
   const PLAYERS = "video[controls], audio[controls]";
-  const HANDLED = "[onclick], [onmousedown], [onpointerdown], [tabindex]:not([tabindex^='-'])";
+  // An anchor without an address that has a tip or names its handler is a button of a script, as those of date pickers are.
+  const HANDLED = "[onclick], [onmousedown], [onpointerdown], [tabindex]:not([tabindex^='-']), a:not([href]):is([title], [data-handler])";
   const INLINE = "[style*='cursor']";
   const CELLS = "[role]:is([role=columnheader], [role=rowheader])";
   const BLIND = "div, span, li, td, i, img, svg, p, h1, h2, h3, h4"; // looked at where a sheet cannot be read
@@ -27,6 +28,7 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
   const SMALLEST_SHAPE = 3;
   const LEAF_PX = [5, 300];
   const LONGEST_TEXT = 200;
+  const MOST_HELD = 10; // controls inside of a clickable box; what has more of them is a part of the page
 
   const found = new WeakMap(); // element -> role, as it was listed
 
@@ -34,9 +36,12 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
     return roles.roleOf(el) ?? found.get(el) ?? null;
   }
 
-  function note(el, role, out) {
-    found.set(el, role);
-    out.push({ el, role });
+  function note(el, role, { out, noted }) {
+    if (!noted.has(el)) {
+      noted.add(el);
+      found.set(el, role);
+      out.push({ el, role });
+    }
   }
 
   const inControl = (el) => {
@@ -52,7 +57,7 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
     const fixed = plain.length === 0 ? null : sheets.within(plain);
     const all = turn.all([...selectors, hands, fixed, blind ? BLIND : null].filter((one) => one !== null).join(", "));
     const whole = document.designMode === "on" ? [{ el: document.body, role: "textbox" }] : [];
-    const state = { turn, hands, fixed, blind, shapes: 0, leaves: 0, looked: 0, out: whole, outer: new Set() };
+    const state = { turn, hands, fixed, blind, shapes: 0, leaves: 0, looked: 0, out: whole, noted: new Set(), outer: new Set() };
     let at = 0;
     for (; at < all.length && state.out.length < most; at += 1) {
       const el = all[at];
@@ -67,7 +72,7 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
   }
 
   function consider(el, state) {
-    const { turn, out } = state;
+    const { turn } = state;
     const tag = el.localName;
     if (tag === "input" || tag === "label" || tag === "option") {
       return; // a hidden field; a label stands for its field
@@ -75,10 +80,10 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
     if (tag === "canvas") {
       const box = turn.boxOf(el);
       if (box.width > SMALLEST_CANVAS && box.height > SMALLEST_CANVAS) {
-        note(el, "canvas", out);
+        note(el, "canvas", state);
       }
     } else if (tag === "video" || tag === "audio") {
-      note(el, "button", out);
+      note(el, "button", state);
     } else if (el.namespaceURI === SVG && tag !== "svg") {
       considerShape(el, state);
     } else if (isHandled(el, state)) {
@@ -87,7 +92,7 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
       state.looked += 1;
       if (turn.seen(el) && isLeafBox(el, turn) && !inControl(el)) {
         state.leaves += 1;
-        note(el, "image", out);
+        note(el, "image", state);
       }
     } else if (state.fixed !== null && dom.matches(el, state.fixed)) {
       considerPlain(el, state);
@@ -113,7 +118,7 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
     const ground = box.width >= whole.width && box.height >= whole.height;
     if (painted && sized && !ground && (!isText || (el.textContent.trim() !== "" && turn.textSeen(el)))) {
       state.shapes += 1;
-      note(el, "shape", state.out);
+      note(el, "shape", state);
     }
   }
 
@@ -142,24 +147,24 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
   }
 
   function considerClickable(el, state) {
-    const { turn, out, outer } = state;
+    const { turn, outer } = state;
     if (inControl(el) || el === turn.body || el === document.documentElement) {
       return;
     }
     const role = dom.attribute(el, "role");
     if (role === "columnheader" || role === "rowheader") {
-      note(el, role, out);
+      note(el, role, state);
       return;
     }
     const items = dom.matches(el, "ul, ol, menu") ? Array.from(el.children).filter((child) => child.localName === "li") : [];
     if (items.length > 0) {
       items
-        .filter((item) => dom.query(item, INNER) === null && !found.has(item))
-        .forEach((item) => note(item, "clickable", out));
+        .filter((item) => dom.query(item, INNER) === null)
+        .forEach((item) => note(item, "clickable", state));
       return;
     }
     const box = turn.boxOf(el);
-    if (box.width * box.height >= (turn.view.width * turn.view.height) / 2 || dom.query(el, roles.CANDIDATES) !== null) {
+    if (box.width * box.height >= (turn.view.width * turn.view.height) / 2 || holdsControl(el, turn)) {
       return;
     }
     // A box in a box, both with the hand and the same text, is one thing.
@@ -173,7 +178,13 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
       return;
     }
     outer.add(el);
-    note(el, "clickable", out);
+    note(el, "clickable", state);
+  }
+
+  // One that can be seen: a made-up list keeps the select that it stands for, out of sight.
+  function holdsControl(el, turn) {
+    const inner = dom.queryAll(el, roles.CANDIDATES);
+    return inner.length > MOST_HELD || inner.some((one) => turn.seen(one));
   }
 
   function isLeafBox(el, turn) {
@@ -201,18 +212,17 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
     if (state.looked < MOST_LOOKED_AT && text.length <= LONGEST_TEXT && text.trim() !== "" && el.firstElementChild === null) {
       state.looked += 1;
       if (!inControl(el) && state.turn.textSeen(el)) {
-        note(el, "text", state.out);
+        note(el, "text", state);
       }
     }
   }
 
   // On request each text that is no control's is one, so that it can be pressed.
   function withTexts(listed, turn, wanted) {
-    const known = new Set(listed.map(({ el }) => el));
-    const out = [...listed];
+    const state = { out: [...listed], noted: new Set(listed.map(({ el }) => el)) };
     const texts = turn.all("body *:not(script, style, noscript, template, option, textarea)");
     for (const el of texts) {
-      if (known.has(el) || out.length - listed.length >= MOST_LOOKED_AT) {
+      if (state.noted.has(el) || state.out.length - listed.length >= MOST_LOOKED_AT) {
         continue;
       }
       let own = "";
@@ -221,10 +231,10 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
       }
       own = words.clean(own);
       if (own !== "" && own.length <= LONGEST_TEXT && wanted(own) && tree.closest(el, INNER) === null && turn.textSeen(el)) {
-        note(el, "text", out);
+        note(el, "text", state);
       }
     }
-    return out;
+    return state.out;
   }
 
   return { gather, roleOf };
