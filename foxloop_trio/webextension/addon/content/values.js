@@ -162,7 +162,10 @@ foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
     const attribute = (name) => dom.attribute(el, name);
     return {
       autocomplete:
-        ["list", "both"].includes(attribute("aria-autocomplete")) || attribute("role") === "combobox" || Boolean(attribute("list")),
+        ["list", "both"].includes(attribute("aria-autocomplete")) ||
+        attribute("role") === "combobox" ||
+        Boolean(attribute("list")) ||
+        /autocomplete|typeahead/i.test(attribute("class") ?? ""),
       picker: ["dialog", "grid"].includes(attribute("aria-haspopup")) || dom.hasAttribute(el, "data-datepicker"),
     };
   }
