@@ -102,6 +102,7 @@ def _flags(control: Control) -> Iterator[tuple[str, object]]:
     yield "expanded", control.expanded
     yield "submits", control.submit
     yield "multiple", control.multiple and control.options is not None
+    yield "multiline", control.tag == "textarea"
     yield "current", control.current
     yield "behind a dialog", control.behind_modal
 
