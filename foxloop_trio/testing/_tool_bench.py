@@ -89,11 +89,11 @@ class ToolBench:
         (found,) = [control for control in page.controls if control.label == label]
         return found.id
 
-    async def prepared(self, name: str, *, control: str | None = None, **args: Any) -> Action:
-        """The action as it would be judged. With `control`, a label, the page is looked at first."""
-        if control is not None:
+    async def prepared(self, name: str, *, on: str | None = None, **args: Any) -> Action:
+        """The action as it would be judged. With `on`, a label, the page is looked at first."""
+        if on is not None:
             await self.look()
-            args["control_id"] = self.id_of(control) if self.fake is not None else await self.found(control)
+            args["control_id"] = self.id_of(on) if self.fake is not None else await self.found(on)
         tool = self.tools[name]
         problem = tool.args_problem(args)
         assert problem is None, problem
@@ -101,6 +101,10 @@ class ToolBench:
         judged = await _value(tool.prepare(args, ctx)) if tool.prepare is not None else args
         domain = tool.domain if isinstance(tool.domain, str) else await _value(tool.domain(judged, ctx))
         return Action(tool=name, args=judged, domain=domain, scope=tool.scope)
+
+    async def prepared_id(self, name: str, label: str, **args: Any) -> Action:
+        """As `prepared`, with the control as the newest look of the tools has it."""
+        return await self.prepared(name, control_id=self.id_of(label), **args)
 
     async def allowed(self, action: Action, meanwhile: Meanwhile | None = None) -> Permit:
         """The gate's leave, a human's included; `meanwhile` happens while the human thinks."""
@@ -130,8 +134,8 @@ class ToolBench:
         finally:
             await permit.settle()
 
-    async def call(self, name: str, *, control: str | None = None, **args: Any) -> ToolOutput:
-        return await self.run(await self.allowed(await self.prepared(name, control=control, **args)))
+    async def call(self, name: str, *, on: str | None = None, **args: Any) -> ToolOutput:
+        return await self.run(await self.allowed(await self.prepared(name, on=on, **args)))
 
 
 async def _value(given: Any) -> Any:

@@ -31,16 +31,18 @@ async def bench(virtual_time: Any) -> AsyncIterator[ToolBench]:
         yield await ToolBench.open(browser, session, "http://shop.test/")
 
 
-async def test_keys_are_pressed_in_the_judged_control(bench: ToolBench) -> None:
+async def test_keys_are_pressed_in_the_judged_control(virtual_time: Any, bench: ToolBench) -> None:
     """What the approver reads is what is pressed; the scope is submit, since Enter may send."""
-    output = await bench.call("press", control="Name", keys="  Enter ")
+    output = await bench.call("press", on="Name", keys="  Enter ")
     assert (output.ok, bench.effect, bench.acted) == (True, "done", [("press", "Name", "Enter")])
     assert bench.asked == ['press "Enter" on textbox "Name", on the page "http://shop.test/"']
     assert "Entered." in (output.untrusted or "")
     assert "Entered" not in output.summary
 
 
-async def test_too_many_strokes_and_keys_that_write_a_secret_are_refused_before_the_gate(bench: ToolBench) -> None:
+async def test_too_many_strokes_and_keys_that_write_a_secret_are_refused_before_the_gate(
+    virtual_time: Any, bench: ToolBench
+) -> None:
     """Navigating keys are pressed in a secret field all the same."""
     for label, keys, word in (
         ("Name", "a " * 51, "51 strokes"),
@@ -48,31 +50,31 @@ async def test_too_many_strokes_and_keys_that_write_a_secret_are_refused_before_
         ("Password", "Control+A", "secret"),
     ):
         with pytest.raises(Refuse, match=word):
-            await bench.call("press", control=label, keys=keys)
+            await bench.call("press", on=label, keys=keys)
     assert (bench.asked, bench.acted) == ([], [])
-    await bench.call("press", control="Password", keys="Tab ArrowDown")
+    await bench.call("press", on="Password", keys="Tab ArrowDown")
     assert bench.acted == [("press", "Password", "Tab ArrowDown")]
 
 
 @pytest.mark.parametrize(("args", "value"), [({}, None), ({"x": 10}, {"x": 10, "y": 50}), ({"x": 1, "y": 2.5}, {"x": 1, "y": 2.5})])
-async def test_the_pointer_comes_over_the_control(bench: ToolBench, args: dict[str, Any], value: Any) -> None:
+async def test_the_pointer_comes_over_the_control(virtual_time: Any, bench: ToolBench, args: dict[str, Any], value: Any) -> None:
     """The middle of an axis that is not named."""
-    output = await bench.call("hover", control="Menu", **args)
+    output = await bench.call("hover", on="Menu", **args)
     assert (output.ok, bench.acted) == (True, [("hover", "Menu", value)])
 
 
-async def test_a_click_at_a_point_says_the_point_to_the_approver(bench: ToolBench) -> None:
+async def test_a_click_at_a_point_says_the_point_to_the_approver(virtual_time: Any, bench: ToolBench) -> None:
     """Percent of the box, how often, which button."""
-    output = await bench.call("click_at", control="Map", x=25, y=80, count=2, button="right")
+    output = await bench.call("click_at", on="Map", x=25, y=80, count=2, button="right")
     assert (output.ok, bench.acted) == (True, [("click", "Map", {"x": 25, "y": 80, "count": 2, "button": "right"})])
     where = "25 % from the left and 80 % from the top of its box, twice, with the right button"
     assert bench.asked == [f'click img "Map", on the page "http://shop.test/", {where}']
 
 
-async def test_both_ends_of_a_drag_are_pinned_and_judged(bench: ToolBench) -> None:
+async def test_both_ends_of_a_drag_are_pinned_and_judged(virtual_time: Any, bench: ToolBench) -> None:
     """The wire gets the other control as it was judged; the judged arguments hold both pins."""
     await bench.look()
-    output = await bench.call("drag", control="Card", onto=bench.id_of("Done"), x=10)
+    output = await bench.call("drag", on="Card", onto=bench.id_of("Done"), x=10)
     assert output.ok
     judged = bench.judged.args
     assert (judged["target"]["label"], judged["onto"]["label"]) == ("Card", "Done")
@@ -80,10 +82,10 @@ async def test_both_ends_of_a_drag_are_pinned_and_judged(bench: ToolBench) -> No
     assert value == {"onto": {**{name: judged["onto"][name] for name in ("node", "guard", "control")}, "x": 10, "y": 50}}
 
 
-async def test_a_drag_onto_a_control_that_changed_since_is_stale(bench: ToolBench) -> None:
+async def test_a_drag_onto_a_control_that_changed_since_is_stale(virtual_time: Any, bench: ToolBench) -> None:
     """Whichever end it is: a look in between shows another control there, and nothing is sent."""
     await bench.look()
-    prepared = await bench.prepared("drag", control="Card", onto=bench.id_of("Done"))
+    prepared = await bench.prepared("drag", on="Card", onto=bench.id_of("Done"))
 
     async def relabel() -> None:
         bench.browser.document().change("Done", label="Delete all")
@@ -102,9 +104,11 @@ async def test_a_drag_onto_a_control_that_changed_since_is_stale(bench: ToolBenc
         ({"path": [[0, 0], [100, 100]]}, {"path": [[0, 0], [100, 100]]}),
     ],
 )
-async def test_a_drag_may_go_by_pixels_or_along_a_path(bench: ToolBench, args: dict[str, Any], value: Any) -> None:
+async def test_a_drag_may_go_by_pixels_or_along_a_path(
+    virtual_time: Any, bench: ToolBench, args: dict[str, Any], value: Any
+) -> None:
     """The value of the wire is what was judged."""
-    prepared = await bench.prepared("drag", control="Card", **args)
+    prepared = await bench.prepared("drag", on="Card", **args)
     assert prepared.args["value"] == value
     assert prepared.args["op"] == "drag"
 
@@ -118,32 +122,34 @@ async def test_a_drag_may_go_by_pixels_or_along_a_path(bench: ToolBench, args: d
         ({"onto": "itself"}, "itself"),
     ],
 )
-async def test_a_drag_that_says_no_way_or_two_is_refused(bench: ToolBench, args: dict[str, Any], word: str) -> None:
+async def test_a_drag_that_says_no_way_or_two_is_refused(
+    virtual_time: Any, bench: ToolBench, args: dict[str, Any], word: str
+) -> None:
     """With the way out, before the gate."""
     await bench.look()
     if args.get("onto") == "itself":
         args = {"onto": bench.id_of("Card")}
     with pytest.raises(Refuse, match=word):
-        await bench.call("drag", control="Card", **args)
+        await bench.call("drag", on="Card", **args)
 
 
-async def test_marked_text_is_quoted_outside_of_our_words(bench: ToolBench) -> None:
+async def test_marked_text_is_quoted_outside_of_our_words(virtual_time: Any, bench: ToolBench) -> None:
     """The nth place of a text, or all of it."""
-    output = await bench.call("select_text", control="Name", text="a", nth=2)
+    output = await bench.call("select_text", on="Name", text="a", nth=2)
     assert (output.ok, bench.acted) == (True, [("select_text", "Name", {"text": "a", "nth": 2})])
     assert (output.untrusted or "").startswith('Marked: "a"')
-    output = await bench.call("select_text", control="Name")
+    output = await bench.call("select_text", on="Name")
     assert (output.untrusted or "").startswith('Marked: "Ada Lovelace"')
     assert "Ada" not in output.summary
     with pytest.raises(Refuse, match="nth"):
-        await bench.call("select_text", control="Name", nth=2)
+        await bench.call("select_text", on="Name", nth=2)
 
 
-async def test_the_clipboard_is_the_pages_own(bench: ToolBench) -> None:
+async def test_the_clipboard_is_the_pages_own(virtual_time: Any, bench: ToolBench) -> None:
     """Copied from one field, pasted into another."""
-    output = await bench.call("clipboard", control="Name", op="copy")
+    output = await bench.call("clipboard", on="Name", op="copy")
     assert (output.untrusted or "").startswith('The text: "Ada Lovelace"')
-    output = await bench.call("clipboard", control="IBAN", op="paste", text="!")
+    output = await bench.call("clipboard", on="IBAN", op="paste", text="!")
     assert output.ok
     assert [(op, value) for op, _, value in bench.acted] == [("copy", None), ("paste", "!")]
 
@@ -158,10 +164,12 @@ async def test_the_clipboard_is_the_pages_own(bench: ToolBench) -> None:
         ("clipboard", "IBAN", {"op": "cut"}),
     ],
 )
-async def test_nothing_is_taken_out_of_a_secret(bench: ToolBench, tool: str, label: str, args: dict[str, Any]) -> None:
+async def test_nothing_is_taken_out_of_a_secret(
+    virtual_time: Any, bench: ToolBench, tool: str, label: str, args: dict[str, Any]
+) -> None:
     """Nor put into one; refused before the gate, and the page is not asked."""
     with pytest.raises(Refuse, match="user"):
-        await bench.call(tool, control=label, **args)
+        await bench.call(tool, on=label, **args)
     assert (bench.asked, bench.acted) == ([], [])
 
 
@@ -176,9 +184,11 @@ async def test_nothing_is_taken_out_of_a_secret(bench: ToolBench, tool: str, lab
         ("clipboard", "Name", {"op": "copy"}),
     ],
 )
-async def test_no_hand_acts_on_another_host_than_was_judged(bench: ToolBench, tool: str, label: str, args: dict[str, Any]) -> None:
+async def test_no_hand_acts_on_another_host_than_was_judged(
+    virtual_time: Any, bench: ToolBench, tool: str, label: str, args: dict[str, Any]
+) -> None:
     """The tab moved while somebody decided: nothing is sent, and the result names both hosts."""
-    prepared = await bench.prepared(tool, control=label, **args)
+    prepared = await bench.prepared(tool, on=label, **args)
 
     async def leave() -> None:
         await bench.tab.goto("http://other.test/")
@@ -189,7 +199,7 @@ async def test_no_hand_acts_on_another_host_than_was_judged(bench: ToolBench, to
     assert "shop.test" in output.summary
 
 
-async def test_forged_arguments_never_reach_the_gate(bench: ToolBench) -> None:
+async def test_forged_arguments_never_reach_the_gate(virtual_time: Any, bench: ToolBench) -> None:
     """Nobody but prepare says target, operation or value."""
     for name in ("press", "hover", "click_at", "drag", "select_text"):
         good: dict[str, Any] = {"press": {"keys": "a"}, "click_at": {"x": 1, "y": 1}}.get(name, {})

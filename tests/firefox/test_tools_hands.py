@@ -35,13 +35,13 @@ async def test_keys_pointer_and_points(bench: ToolBench, page: PageProbe) -> Non
         "<canvas width=200 height=100 aria-label=Board role=button "
         "onclick=\"window.at = [event.offsetX, event.offsetY]; getContext('2d').fillRect(0, 0, 9, 9)\"></canvas>"
     )
-    output = await bench.call("press", control="Name", keys="A d a Enter")
+    output = await bench.call("press", on="Name", keys="A d a Enter")
     assert output.ok, output.summary
     assert "entered Ada" in (output.untrusted or "")
-    output = await bench.call("hover", control="Menu")
+    output = await bench.call("hover", on="Menu")
     assert output.ok, output.summary
     assert "Deep" in (output.untrusted or "")
-    output = await bench.call("click_at", control="Board", x=25, y=80)
+    output = await bench.call("click_at", on="Board", x=25, y=80)
     assert output.ok, output.summary
     assert await page.js("at") == [50, 80]
 
@@ -55,13 +55,13 @@ async def test_dragging_marking_and_the_pages_clipboard(bench: ToolBench, page: 
         "<input aria-label=From value='one two two'><input id=to aria-label=To>"
     )
     await bench.look()
-    output = await bench.call("drag", control="Card", onto=await bench.found("Bin"))
+    output = await bench.call("drag", on="Card", onto=await bench.found("Bin"))
     assert output.ok, output.summary
     assert "took it" in (output.untrusted or "")
-    output = await bench.call("select_text", control="From", text="two", nth=2)
+    output = await bench.call("select_text", on="From", text="two", nth=2)
     assert (output.untrusted or "").startswith('Marked: "two"')
-    output = await bench.call("clipboard", control="From", op="copy")
+    output = await bench.call("clipboard", on="From", op="copy")
     assert (output.untrusted or "").startswith('The text: "two"')
-    output = await bench.call("clipboard", control="To", op="paste")
+    output = await bench.call("clipboard", on="To", op="paste")
     assert output.ok, output.summary
     assert await page.js("document.getElementById('to').value") == "two"

@@ -259,6 +259,10 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
     "drag": {"control_id": "0:2", "onto": "0:1"},
     "select_text": {"control_id": "0:1"},
     "clipboard": {"control_id": "0:1", "op": "paste", "text": "Ada"},
+    "scroll": {"down": 100},
+    "answer_dialog": {"control_id": "0:2", "accept": True},
+    "wait_for": {"text": "Gone.", "seconds": 1},
+    "history": {"go": "reload"},
     "open_url": {"url": "http://shop.test/"},
 }
 

@@ -164,10 +164,9 @@ async def _after(
     told: str | None = None,
 ) -> ToolOutput:
     """An accepted act: wait until the page is quiet, then read it."""
-    control = before.control(target["control"])
-    assert control is not None
-    list_for = control.node if op == "type" and control.autocomplete else None
-    may_leave = result.submitted or (op == "click" and control.role == "link")
+    control = before.control(target["control"])  # None for the page itself
+    list_for = control.node if control is not None and op == "type" and control.autocomplete else None
+    may_leave = result.submitted or (op == "click" and control is not None and control.role == "link")
     navigated = result.navigated
     try:
         settled = await desk.tab.settle(target, list_for=list_for, sent=may_leave)
@@ -176,7 +175,7 @@ async def _after(
         pass  # the act is done all the same; the look that follows tells what is wrong
     page, words = await desk.page_after(ctx)
     navigated = navigated or (page is not None and page.top.document != before.top.document)
-    summary = f"{say_done(op, control.id, result, navigated=navigated)} {words}"
+    summary = f"{say_done(op, target['control'], result, navigated=navigated)} {words}"
     view = View.of({}, await desk.asked_focus())
     first = "\n".join(part for part in (told, seen(result)) if part) or None
     shown = view.text(page, after=first) if page is not None else None
