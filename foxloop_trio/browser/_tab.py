@@ -354,6 +354,14 @@ class Tab:
         answer = await self._call("tab.goto", {"url": url}, GOTO_SECONDS)
         self.update(answer["tab"])
 
+    async def history(self, go: Literal["back", "forward", "reload"]) -> None:
+        """One step back or forward in what this tab has shown, or the same page again; returns once it can be worked on.
+
+        Raises BrowserError: ``navigation-failed`` when there is nothing to go to, ``timeout`` when it did not come within 15 s.
+        """
+        answer = await self._call("tab.history", {"go": go}, GOTO_SECONDS)
+        self.update(answer["tab"])
+
     async def activate(self) -> None:
         """Bring it to the front of its window."""
         await self._call("tab.activate", {}, TAB_SECONDS)

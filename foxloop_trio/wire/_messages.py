@@ -124,6 +124,8 @@ READ: Final[dict[str, Schema]] = {
 }
 """What narrows a read down or pages through it; all of it may be left out."""
 
+HISTORY: Final = ("back", "forward", "reload")
+
 MARK: Final = record({"frame": NATURAL, "node": NATURAL}, {"label": text("token")})
 
 # Keywords for texts do not judge objects and lists, nor the other way round: each of these is "one of the words, or such a thing".
@@ -174,6 +176,7 @@ _TABLE: Final = (
     _request("tab.close", {"tab": NATURAL}, NOTHING),
     _request("tab.activate", {"tab": NATURAL}, NOTHING),
     _request("tab.goto", {"tab": NATURAL, "url": ADDRESS}, ONE_TAB),
+    _request("tab.history", {"tab": NATURAL, "go": choice(*HISTORY)}, ONE_TAB),
     _request(
         "tab.capture",
         {"tab": NATURAL, "format": choice("png", "jpeg")},

@@ -290,6 +290,7 @@ def samples() -> list[Json]:
         ("tab.close", {"tab": 7}, {}),
         ("tab.activate", {"tab": 7}, {}),
         ("tab.goto", {"tab": 7, "url": "https://shop.example/"}, {"tab": _tab()}),
+        ("tab.history", {"tab": 7, "go": "back"}, {"tab": _tab()}),
         ("tab.capture", {"tab": 7, "format": "png"}, {"data": "iVBORw0KGgo="}),
         ("page.read", {"tab": 7}, {"frames": [_frame()], "unreadable": [{"url": "about:blank", "reason": "no document"}]}),
         (

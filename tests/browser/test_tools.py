@@ -194,7 +194,8 @@ def test_the_tools_have_their_scopes_and_closed_arguments():
     tools = define_tools(browser_tools(tab))
     assert {name: tool.scope for name, tool in tools.items()} == {
         "snapshot": "read", "act": "fill", "click": "submit", "open_url": "read", "screenshot": "read",
-        "browser_task": "submit",
+        "browser_task": "submit", "press": "submit", "hover": "fill", "click_at": "submit", "drag": "fill", "select_text": "fill",
+        "clipboard": "fill", "scroll": "read", "answer_dialog": "submit", "wait_for": "read", "history": "read",
     }  # fmt: skip
     assert all(tool.environment is tab.session for tool in tools.values())
     for forged in ("domain", "scope", "amount", "target", "form"):

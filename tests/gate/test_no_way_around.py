@@ -253,6 +253,16 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
     "browser_task": {"goal": "Name: Ada"},
     "act": {"control_id": "0:1", "op": "type", "value": "Ada"},
     "click": {"control_id": "0:2"},
+    "press": {"control_id": "0:1", "keys": "Enter"},
+    "hover": {"control_id": "0:2"},
+    "click_at": {"control_id": "0:2", "x": 50, "y": 50},
+    "drag": {"control_id": "0:2", "onto": "0:1"},
+    "select_text": {"control_id": "0:1"},
+    "clipboard": {"control_id": "0:1", "op": "paste", "text": "Ada"},
+    "scroll": {"down": 100},
+    "answer_dialog": {"control_id": "0:2", "accept": True},
+    "wait_for": {"text": "Gone.", "seconds": 1},
+    "history": {"go": "reload"},
     "open_url": {"url": "http://shop.test/"},
 }
 

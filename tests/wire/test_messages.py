@@ -182,7 +182,7 @@ def test_every_method_has_schemas_and_samples_of_all_its_messages() -> None:
     requests = {name for name, method in wire.METHODS.items() if method.kind == "request"}
     assert (set(wire.METHODS), requests) == (with_params, with_result)
     assert requests == {name for name, method in wire.METHODS.items() if method.result is not None}
-    assert len(wire.METHODS) == 23
+    assert len(wire.METHODS) == 24
     for name, method in wire.METHODS.items():
         assert name == method.name
         assert method.params["additionalProperties"] is False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import trio
@@ -110,8 +110,12 @@ async def run_pinned(
     *,
     dialog: Mapping[str, Any] | None = None,
     files: Sequence[bytes] = (),
+    also: Sequence[Mapping[str, Any]] = (),
+    told: Callable[[ActResult], str | None] | None = None,
 ) -> ToolOutput:
     """Compare with the pin in ``args["target"]``, act, settle, look again: all under the tab's lock.
+
+    `also` are pins of other controls that take part. `told` quotes what else of the result the planner is to see.
 
     A failed result, with nothing sent, when the tab moved or the pin is not that of the newest look. Raises UsageError when
     operation, value, `dialog` or `files` are not those that were judged.
@@ -124,7 +128,7 @@ async def run_pinned(
             return moved
         target = args.get("target")
         before = desk.memory.snapshot
-        if before is None or not isinstance(target, Mapping) or not desk.still_pinned(target):
+        if before is None or not isinstance(target, Mapping) or not all(desk.still_pinned(pin) for pin in (target, *also)):
             return ToolOutput(ok=False, summary=say_stale(op))
         desk.memory.drop()  # whatever comes of the act, the look before it is out of date
         how: dict[str, Any] = {**({} if dialog is None else {"dialog": dialog}), **({"files": files} if files else {})}
@@ -147,17 +151,22 @@ async def run_pinned(
         if not result.ok:
             summary = say_refused(op, target["control"], result)
             return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)
-        return await _after(desk, ctx, op, target, before, result)
+        return await _after(desk, ctx, op, target, before, result, None if told is None else told(result))
 
 
 async def _after(
-    desk: Desk, ctx: ToolContext, op: str, target: Mapping[str, Any], before: Snapshot, result: ActResult
+    desk: Desk,
+    ctx: ToolContext,
+    op: str,
+    target: Mapping[str, Any],
+    before: Snapshot,
+    result: ActResult,
+    told: str | None = None,
 ) -> ToolOutput:
     """An accepted act: wait until the page is quiet, then read it."""
-    control = before.control(target["control"])
-    assert control is not None
-    list_for = control.node if op == "type" and control.autocomplete else None
-    may_leave = result.submitted or (op == "click" and control.role == "link")
+    control = before.control(target["control"])  # None for the page itself
+    list_for = control.node if control is not None and op == "type" and control.autocomplete else None
+    may_leave = result.submitted or (op == "click" and control is not None and control.role == "link")
     navigated = result.navigated
     try:
         settled = await desk.tab.settle(target, list_for=list_for, sent=may_leave)
@@ -166,9 +175,11 @@ async def _after(
         pass  # the act is done all the same; the look that follows tells what is wrong
     page, words = await desk.page_after(ctx)
     navigated = navigated or (page is not None and page.top.document != before.top.document)
-    summary = f"{say_done(op, control.id, result, navigated=navigated)} {words}"
+    summary = f"{say_done(op, target['control'], result, navigated=navigated)} {words}"
     view = View.of({}, await desk.asked_focus())
-    text = seen(result, view.text(page, after=seen(result)) if page is not None else None)
+    first = "\n".join(part for part in (told, seen(result)) if part) or None
+    shown = view.text(page, after=first) if page is not None else None
+    text = "\n".join(part for part in (first, shown) if part) or None
     stop = navigated or page is None or (page.captcha and not before.captcha)
     data = {"submitted": result.submitted, "navigated": navigated}
     return ToolOutput(ok=True, summary=summary, untrusted=text, data=data, stop_batch=stop)

@@ -17,6 +17,7 @@ from .._restricted import restriction_words
 from .._snapshot import Control, Snapshot
 from .._tab import Tab
 from ._address import host_of, plain_host
+from ._page_pin import PAGE_ID, page_pin
 from ._pin import Memory, make_pin
 from ._view import View
 from ._words import NOT_READ, say_elsewhere, say_error, say_moved, say_page
@@ -56,8 +57,17 @@ class Desk:
                 raise Refuse("The tab shows another site than the newest snapshot. Call snapshot, then decide again.")
             return control, make_pin(self.tab.id, snapshot, control)
 
+    async def pinned_page(self) -> dict[str, Any]:
+        """The pin of the page itself, by its newest look. Raises Refuse without one."""
+        async with self.tab.lock:
+            if self.memory.snapshot is None:
+                raise Refuse("There is no current snapshot of this page. Call snapshot first.")
+            return page_pin(self.tab.id, self.memory.snapshot)
+
     def still_pinned(self, target: Mapping[str, Any]) -> bool:
         """Whether the newest look is the pinned one and shows the very same control."""
+        if target.get("control") == PAGE_ID:
+            return self.memory.snapshot is not None and _same(page_pin(self.tab.id, self.memory.snapshot), target)
         return _same(self.memory.pin_now(self.tab.id, target.get("control")), target)
 
     def moved(self, ctx: ToolContext) -> ToolOutput | None:

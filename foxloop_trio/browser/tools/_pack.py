@@ -8,8 +8,16 @@ from ..tasks import Chooser, browser_task_tool
 from ..tasks._run import Passwords
 from ._acting import acting_tools
 from ._desk import Desk, Focus
+from ._dialogs import dialog_tools
+from ._dragging import dragging_tools
+from ._history import history_tools
+from ._keys import key_tools
 from ._looking import looking_tools
 from ._opening import opening_tools
+from ._pointing import pointing_tools
+from ._scrolling import scrolling_tools
+from ._texting import texting_tools
+from ._waiting import waiting_tools
 
 __all__ = ["browser_tools"]
 
@@ -17,7 +25,8 @@ __all__ = ["browser_tools"]
 def browser_tools(
     tab: Tab, *, passwords: Passwords | None = None, focus: Focus | None = None, chooser: Chooser | None = None
 ) -> list[Tool]:
-    """The tools for one tab: snapshot, act, click, open_url, screenshot, browser_task.
+    """The tools for one tab: snapshot, act, click, press, hover, click_at, drag, select_text, clipboard, scroll, answer_dialog,
+    wait_for, history, open_url, screenshot, browser_task.
 
     None of them takes a host: it is that of the tab's address, or of the address to open. Their results keep the page's words
     apart as untrusted text. `focus` is asked at each look, sync or async, for a text such as the goal: the page is then shown with
@@ -30,6 +39,14 @@ def browser_tools(
     return [
         *looking_tools(desk),
         *acting_tools(desk),
+        *key_tools(desk),
+        *pointing_tools(desk),
+        *dragging_tools(desk),
+        *texting_tools(desk),
+        *scrolling_tools(desk),
+        *dialog_tools(desk),
+        *waiting_tools(desk),
+        *history_tools(desk),
         *opening_tools(desk),
         browser_task_tool(tab, memory=desk.memory, chooser=chooser, passwords=passwords),
     ]

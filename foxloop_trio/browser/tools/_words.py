@@ -136,10 +136,14 @@ def say_done(op: str, control_id: str, result: ActResult, *, navigated: bool) ->
     if navigated:
         parts.append("The page was left for a new one.")
     if result.dialogs:
-        count = len(result.dialogs)
-        parts.append(
-            f"{count} script dialog{'' if count == 1 else 's'} opened and {'was' if count == 1 else 'were'} answered with no."
-        )
+        yes = sum(dialog.answer not in (None, False) for dialog in result.dialogs)
+        count = len(result.dialogs) - yes
+        if yes:
+            parts.append("The page asked a question, which got the answer that was judged.")
+        if count:
+            parts.append(
+                f"{count} script dialog{'' if count == 1 else 's'} opened and {'was' if count == 1 else 'were'} answered with no."
+            )
     return " ".join(parts)
 
 

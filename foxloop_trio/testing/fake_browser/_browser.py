@@ -366,6 +366,8 @@ class FakeBrowser:
                 return await self._open(params["url"], active=params["active"])
             case "tab.goto":
                 return await self._load(self._tabs.get(params["tab"]), params["url"])
+            case "tab.history":
+                return await self._history(self._tabs.get(params["tab"]), params["go"])
             case "tab.capture":
                 return self._capture(params)
             case "page.read":
@@ -401,6 +403,13 @@ class FakeBrowser:
             raise Refused("no-tab", f"tab {tab.id} was closed")
         if tab.document is None and url != BLANK:
             raise Refused("navigation-failed", f"the fake browser has no page {url[:200]!r}")
+        return {"tab": tab.state()}
+
+    async def _history(self, tab: FakeTab, go: str) -> dict[str, Any]:
+        tab.history(go)
+        await tab.arrived()
+        if tab.closed.is_set():
+            raise Refused("no-tab", f"tab {tab.id} was closed")
         return {"tab": tab.state()}
 
     def _readable(self, tab_id: int) -> FakeDocument:

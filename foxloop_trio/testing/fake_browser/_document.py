@@ -40,6 +40,7 @@ OPTIONAL: Final = (
     *("description", "row_text", "look", "current", "level", "opens"),
 )
 ONLY_TRUE: Final = ("sensitive", "behind_modal")
+PAGE: Final = 0
 MOST_CONTROLS: Final = 300
 MOST_TEXT: Final = 6_000
 EFFECT_SECONDS: Final = 0.5
@@ -163,6 +164,7 @@ class FakeDocument:
         self.captcha = page.get("captcha", False)
         self.more = page.get("more", False)
         self.controls = [make_control(control) for control in page.get("controls", ())]
+        self.page = make_control({"role": "page", "label": ""})
         self.forms: dict[str, FormData] = dict(page.get("forms", {}))
         self.gone = trio.Event()
         self.changed_at = trio.current_time()
@@ -240,7 +242,9 @@ class FakeDocument:
     # For the add-on's side
 
     def at(self, node: int) -> FakeControl | None:
-        """The control with this number, if it is still in the page."""
+        """The control with this number, if it is still in the page; 0 is the page itself."""
+        if node == PAGE:
+            return self.page
         return next((control for control in self.controls if self._numbers.get(control) == node), None)
 
     def number_of(self, item: FakeControl | str) -> int:

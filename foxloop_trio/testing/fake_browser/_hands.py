@@ -21,7 +21,7 @@ PROVES: Final = frozenset({"click", "drag", "enter", "hover", "press"})
 """Operations of which something must come: without it they are not done."""
 
 MAX_FILES: Final = 10
-MAX_KEYS: Final = 30
+MAX_KEYS: Final = 50
 KEY = re.compile(
     r"(?:(?:ctrl|alt|shift|meta)\+)*(?:.|Space|Enter|Escape|Tab|Arrow(?:Left|Right|Up|Down)|Home|End|Page(?:Up|Down)|Backspace|Delete"
     r"|Insert|F(?:[1-9]|1[0-2]))\Z",
@@ -42,7 +42,7 @@ def unfit(document: FakeDocument, control: FakeControl, op: str, value: Any) -> 
         case "hover":
             return None
         case "press" if not _are_keys(value):
-            return _refuse("unsupported", "not a list of keys such as Enter, ctrl+a, or ArrowDown ArrowDown (at most 30)")
+            return _refuse("unsupported", "not a list of keys such as Enter, ctrl+a, or ArrowDown ArrowDown (at most 50)")
         case "press":
             return None
         case "drag":

@@ -55,6 +55,8 @@ class FakeTab:
         """Where that act leads; the document is left once the act is answered."""
         self._tabs = tabs
         self._moves = 0
+        self._been: list[tuple[str, Mapping[str, str] | None]] = []
+        self._place = -1
         self._arrived = trio.Event()
 
     def __repr__(self) -> str:
@@ -69,9 +71,20 @@ class FakeTab:
             "document": None if document is None else document.document,
         }  # fmt: skip
 
-    def load(self, url: str, sent: Mapping[str, str] | None = None) -> None:
-        """Begin to load; `arrived` waits for the end of it. A later one takes its place."""
+    def history(self, go: str) -> None:
+        """Begin to go back or forward, or to load the same again. Raises Refused, code ``navigation-failed``, where nothing is."""
+        place = self._place + {"back": -1, "forward": 1, "reload": 0}[go]
+        if not 0 <= place < len(self._been):
+            raise Refused("navigation-failed", f"the tab did not go {go}: there is nothing there, or the page was not left")
+        url, sent = self._been[place]
+        if go == "reload":
+            url = url.partition("#")[0]
+        self.load(url, sent, place=place)
+
+    def load(self, url: str, sent: Mapping[str, str] | None = None, *, place: int | None = None) -> None:
+        """Begin to load; `arrived` waits for the end of it. A later one takes its place. `place`: where it is in what was shown."""
         if self.document is not None and "#" in url and sent is None and urldefrag(url)[0] == urldefrag(self.document.url)[0]:
+            self._note(url, sent, place)
             self.url = self.document.url = url  # no new document comes: another place of the same one is shown
             self.document.touch()
             self.announce()
@@ -83,7 +96,7 @@ class FakeTab:
         if not self.loading:  # else whoever waits for the load before waits for this one
             self._arrived = trio.Event()
         if seconds <= 0:
-            self._commit(url, page)
+            self._commit(url, page, sent, place)
             return
         self.loading = True
         self.announce()
@@ -91,7 +104,7 @@ class FakeTab:
         async def come() -> None:
             await trio.sleep(seconds)
             if self._moves == move and not self.closed.is_set():
-                self._commit(url, page)
+                self._commit(url, page, sent, place)
 
         self._tabs.spawn(come)
 
@@ -100,7 +113,15 @@ class FakeTab:
         while self.loading:
             await self._arrived.wait()
 
-    def _commit(self, url: str, page: PageData | None) -> None:
+    def _note(self, url: str, sent: Mapping[str, str] | None, place: int | None) -> None:
+        """Write down what is shown: anew behind what was shown before, or as the place that was gone to."""
+        if place is None:
+            place = self._place + 1
+            self._been[place:] = [(url, sent)]
+        self._place = place
+
+    def _commit(self, url: str, page: PageData | None, sent: Mapping[str, str] | None, place: int | None) -> None:
+        self._note(url, sent, place)
         self.leave()
         self.url = url
         if page is not None:

@@ -8,6 +8,8 @@
 // Depends on: controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles, sight, submits,
 // values, words.
 //
+// Node 0 is the page itself: it has no guard and can only be scrolled.
+//
 // An operation that takes several turns asks `steps.stop()` after each wait; what it has done so far stands in the result as `did`.
 // Between the checks and the first event nothing is awaited: after each wait everything is checked again. `onStarted` is called
 // right before the first event, so that whoever loses us after that knows that something may have been done, and whoever loses us
@@ -20,6 +22,8 @@ foxloop.define("act", (parts) => {
   const SCROLL_PAUSE_MS = 50;
   const MOST_STEPS = 50; // that a result names
   const LINGER_MS = 1000; // how long dialogs are still answered when nobody asks us to settle
+
+  const PAGE = 0;
 
   const STUCK = {
     ok: false,
@@ -46,6 +50,10 @@ foxloop.define("act", (parts) => {
     if (bare(location.hostname) !== bare(order.host)) {
       return refuse("other-site", "host differs");
     }
+    const operation = operations.operation(order.op);
+    if (order.node === PAGE) {
+      return checkPage(operation, order.value);
+    }
     const el = numbers.find(order.node);
     if (el === null) {
       return refuse("gone");
@@ -62,7 +70,6 @@ foxloop.define("act", (parts) => {
     if (elsewhere && (order.formKey === undefined || guard.formKeyOf(facts, turn) !== order.formKey)) {
       return refuse("stale", "page differs");
     }
-    const operation = operations.operation(order.op);
     if (facts.disabled && operation.evenDisabled !== true) {
       return refuse("disabled");
     }
@@ -74,6 +81,15 @@ foxloop.define("act", (parts) => {
     }
     const refusal = operation.unfit(facts, order.value);
     return refusal === null ? { facts, elsewhere } : { refusal };
+  }
+
+  function checkPage(operation, value) {
+    if (operation.page === undefined) {
+      return refuse("unsupported", "the page itself can only be scrolled");
+    }
+    const facts = { el: operation.page(), via: null, role: "page", disabled: false, secret: false, sensitive: false };
+    const refusal = operation.unfit(facts, value);
+    return refusal === null ? { facts, elsewhere: false } : { refusal };
   }
 
   function stopIfOver(call) {
@@ -182,7 +198,7 @@ foxloop.define("act", (parts) => {
     if (order.focus && !document.hasFocus()) {
       window.focus(); // the address bar has the focus of the first tab after a start, and only this takes it away
     }
-    if (order.mark) {
+    if (order.mark && order.node !== PAGE) {
       ring.draw((facts.via ?? facts.el).getBoundingClientRect());
     }
     call.onStarted();
