@@ -111,7 +111,8 @@ foxloop.define("pointer", ({ focus, hovering, reach, tree }) => {
     if (!tree.connected(el)) {
       return refuse("gone", "it left the page when the pointer came over it");
     }
-    let onto = reach.under(el, point); // the page may have drawn what is in it anew
+    // The page may have drawn what is in it anew.
+    let onto = reach.under(el, point) ?? (reach.emptied(el) ? el : null);
     if (onto === null) {
       return refuse("covered", "it moved away when the pointer came over it, or something came over it");
     }

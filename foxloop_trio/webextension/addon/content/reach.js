@@ -3,8 +3,8 @@
 // `reach(el, via)` -> `{ point: { x, y }, onto }`, onto being the topmost element there; or `{ cover }`, the element in the way, or
 // `{ cover: null }` when no point of it is in the viewport. Looks only; changes nothing. `reachAt(el, via, percent)`: the same for
 // one point, in percent of its box. `under(el, point)`: the topmost element of that point, null when a press there is not one on
-// the control. `bring(el, via, attempt)` scrolls it into reach, differently at each attempt from 0; answers false when there is
-// nothing left to try. `coverName(cover)`: that element in a few words, some of them the page's.
+// the control. `emptied(el)`: it is a picture without an area. `bring(el, via, attempt)` scrolls it into reach, differently at each
+// attempt from 0; answers false when there is nothing left to try. `coverName(cover)`: that element in a few words, some of them the page's.
 // Depends on: sight, tree, words.
 "use strict";
 
@@ -40,6 +40,14 @@ foxloop.define("reach", ({ sight, tree, words }) => {
   function under(el, { x, y }) {
     const onto = tree.at(x, y);
     return onto !== null && lands(el, onto) ? onto : null;
+  }
+
+  // An icon whose picture is exchanged under the pointer has no size until the new one has come; nothing covers it, although what
+  // stands beside it may have moved up.
+  function emptied(el) {
+    const box = el.getBoundingClientRect();
+    const pictured = el.localName === "img" || getComputedStyle(el).content.includes("url(");
+    return pictured && box.width * box.height === 0 && el.getClientRects().length > 0;
   }
 
   // A link inside a label, a button inside a row: the press would be theirs.
@@ -135,5 +143,5 @@ foxloop.define("reach", ({ sight, tree, words }) => {
     return `covered by ${words.cut(cover.localName, NAME_LENGTH)}${name === "" ? "" : ` "${words.cut(name, NAME_LENGTH)}"`}`;
   }
 
-  return { reach, reachAt, under, bring, mustScroll, coverName };
+  return { reach, reachAt, under, emptied, bring, mustScroll, coverName };
 });
