@@ -397,12 +397,12 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       }
       const ground = groundOf(holder);
       return (
-        ground !== "unknown" && contrast(over(ink, ground), ground) < SAME_COLOUR && !onPicture(holder) && !paintedBehind(holder)
+        ground !== "unknown" && contrast(over(ink, ground), ground) < SAME_COLOUR && !onPicture(holder) && !paintedBehind(holder, ink)
       );
     }
 
     // White words over a picture that is not one of their ancestors are common. Where nobody can be asked, they count as seen.
-    function paintedBehind(el) {
+    function paintedBehind(el, ink) {
       const box = boxOf(el);
       const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
       if (x < 0 || y < 0 || x >= view.width || y >= view.height) {
@@ -413,11 +413,17 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
         }
         return false;
       }
-      return document.elementsFromPoint(x, y).some((other) => !tree.within(other, el) && !tree.within(el, other) && paints(other));
+      return document
+        .elementsFromPoint(x, y)
+        .some((other) => !tree.within(other, el) && !tree.within(el, other) && paints(other, ink));
     }
 
-    function paints(el) {
+    function paints(el, ink) {
       const { live } = styleOf(el);
+      if (el.namespaceURI === SVG && el.localName !== "svg" && el.localName !== "image") {
+        const fill = channels(live.fill);
+        return live.fill !== "none" && (fill === null || (fill[3] !== 0 && contrast(over(ink, fill), fill) >= SAME_COLOUR));
+      }
       const colour = channels(live.backgroundColor);
       return /^(?:img|video|canvas|svg|image|picture)$/.test(el.localName) || live.backgroundImage !== "none" || colour?.[3] !== 0;
     }
