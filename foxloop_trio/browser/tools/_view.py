@@ -31,7 +31,7 @@ SNAPSHOT_ARGS: Final = {
             "type": "string",
             "minLength": 1,
             "maxLength": WIRE["find"],
-            "description": "Only controls and lines of text that hold these words.",
+            "description": "Only controls and lines of text that hold these words, or stand in a row that does.",
         },
         "region": {"type": "string", "maxLength": 40, "description": "Only what is inside the control with this id."},
         "frame": {"type": "integer", "minimum": 0, "description": "Only this frame: the number before the colon of an id."},

@@ -89,12 +89,22 @@ foxloop.define("describe", (parts) => {
     return told;
   }
 
-  function rowText(card, turn, label) {
+  function textOf(card, turn) {
     const memo = turn.memo("row texts");
     if (!memo.has(card)) {
       memo.set(card, pageText.brief(card, turn, limits.description));
     }
-    const text = memo.get(card);
+    return memo.get(card);
+  }
+
+  // The words of the row or card that an element stands in; "" where there is none.
+  function rowOf(el, turn) {
+    const card = places.cardOf(el, turn);
+    return card === null ? "" : textOf(card, turn);
+  }
+
+  function rowText(card, turn, label) {
+    const text = textOf(card, turn);
     return text === label ? "" : text; // nothing that is not known already
   }
 
@@ -149,5 +159,5 @@ foxloop.define("describe", (parts) => {
     };
   }
 
-  return { describe };
+  return { describe, rowOf };
 });

@@ -65,7 +65,8 @@ foxloop.define("read", (parts) => {
       (month !== "" && find(`${neighbours.labelOf(el, role, turn)} ${month}`)) ||
       find(neighbours.labelOf(el, role, turn)) ||
       find(dom.attribute(el, "placeholder") ?? "") ||
-      find(dom.attribute(el, "name") ?? "")
+      find(dom.attribute(el, "name") ?? "") ||
+      find(describe.rowOf(el, turn))
     ) {
       return true;
     }
