@@ -1,4 +1,12 @@
-"""Scripted planners for four tasks of MiniWoB++: one file per task, each with one function `planner(utterance)`.
+"""Scripted planners for tasks of MiniWoB++: a file for each kind, a short function for each task or family of tasks.
 
-A planner here knows the sentence that the task asks and what the tools answered, nothing else, just as a model would.
+A planner here knows the sentence that the task asks and what the tools answered, nothing else, just as a model would. `TASKS` gives
+for each task what makes its planner from that sentence; `NOT_ATTEMPTED` says why the others have none.
 """
+
+from . import choosing, clicking, dates, lists, mail, scrolling, shapes, writing
+from ._script import TASKS
+
+__all__ = ["NOT_ATTEMPTED", "TASKS", "choosing", "clicking", "dates", "lists", "mail", "scrolling", "shapes", "writing"]
+
+NOT_ATTEMPTED: dict[str, str] = {}

@@ -1,16 +1,32 @@
-"""What the planners of this folder read: the control lines of the newest page that `snapshot` showed."""
+"""What the planners of this folder read: the newest page, as a tool showed it in its control lines and lines of text."""
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _OPTION = re.compile(rf"({_STRING})(?:=({_STRING}))?")
-_LINE = re.compile(
-    rf"\[(?P<id>\S+)\] (?P<role>[a-z-]+) (?P<label>{_STRING})(?: value=(?P<value>{_STRING}))?"
-    rf"(?: options=\[(?P<options>(?:{_STRING}|[^\]\"])*)\])?(?: [a-z_]+=(?:{_STRING}|\[[^\]]*\]|\S+))*(?: \((?P<flags>[a-z, ]+)\))?"
+_HEAD = re.compile(rf"\[(?P<id>\S+)\] (?P<role>[a-z-]+) (?P<label>{_STRING})")
+_DETAIL = re.compile(
+    rf" (?P<name>[a-z_]+)=(?P<value>{_STRING}|\[(?:{_STRING}|[^\]\"])*\]|th(?:at|ose) of \S+|[^\s\"\[]+)(?: \(\+[0-9]+ characters\))?"
 )
+_FLAGS = re.compile(r" \((?P<flags>[a-z, ]+)\)")
+_LINKS = re.compile(r"\([0-9]+ links: (?P<links>.*)\)")
+_LINK = re.compile(rf"(?P<label>{_STRING})=(?P<id>\S+?)(?:, |$)")
+
+
+class Box(NamedTuple):
+    """Where a shape is, in pixels."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return self.left + self.width / 2, self.top + self.height / 2
 
 
 class Control(NamedTuple):
@@ -23,39 +39,123 @@ class Control(NamedTuple):
     options: tuple[tuple[str, str], ...] = ()
     """Value and label of each."""
     flags: tuple[str, ...] = ()
+    details: Mapping[str, str] = {}
+    """What else the line says, by its name."""
+
+    @property
+    def row(self) -> str:
+        """The words of the row that it stands in."""
+        return self.details.get("row", "")
+
+    @property
+    def look(self) -> str:
+        """What it looks like, in the page layer's words."""
+        return self.details.get("look", self.label)
+
+    @property
+    def box(self) -> Box:
+        return Box(*json.loads(self.details["box"]))
+
+
+class Page(NamedTuple):
+    """The controls and the lines of text that a tool showed."""
+
+    controls: list[Control]
+    text: list[str]
+
+    def all(self, *roles: str, label: str | None = None, row: str = "") -> list[Control]:
+        """The controls of these roles (of any, when none is given) with this label, in a row with these words; in page order."""
+        return [
+            one
+            for one in self.controls
+            if (not roles or one.role in roles) and label in (None, one.label) and (not row or row in one.row)
+        ]
+
+    def the(self, *roles: str, label: str | None = None, row: str = "") -> Control:
+        """The only such control."""
+        found = self.all(*roles, label=label, row=row)
+        if len(found) != 1:
+            raise LookupError(f"{len(found)} controls are a {' or '.join(roles)} {label or ''} {row}; the page has {self.controls}")
+        return found[0]
+
+    def first(self, *roles: str, label: str | None = None, row: str = "") -> Control:
+        """The first of several that do the same."""
+        found = self.all(*roles, label=label, row=row)
+        if not found:
+            raise LookupError(f"no control is a {' or '.join(roles)} {label or ''} {row}; the page has {self.controls}")
+        return found[0]
+
+    def find(self, pattern: str) -> re.Match[str]:
+        """The first match in the lines of text."""
+        for line in self.text:
+            if match := re.search(pattern, line):
+                return match
+        raise LookupError(f"no line of the page is like {pattern!r}: {self.text}")
+
+
+def read(content: str) -> Page:
+    """The page in the content of a tool's message."""
+    return Page(list(_controls(content)), [_bare(line[2:]) for line in content.splitlines() if line.startswith("| ")])
+
+
+def pages(messages: Sequence[Any]) -> Iterator[Page]:
+    """The pages that tools have shown, newest first."""
+    for message in reversed(messages):
+        if message["role"] == "tool" and "\nControls:\n" in message["content"]:
+            yield read(message["content"])
 
 
 def controls(messages: Sequence[Any]) -> list[Control]:
     """The controls of the newest page, in page order."""
-    for message in reversed(messages):
-        if message["role"] == "tool" and message["content"].startswith("snapshot: ok"):
-            return list(_parsed(message["content"]))
+    for page in pages(messages):
+        return page.controls
     raise LookupError("no page has been read yet; call snapshot first")
 
 
 def the(messages: Sequence[Any], role: str, label: str | None = None) -> Control:
     """The one control of the newest page with this role and, when given, this label."""
-    page = controls(messages)
-    found = [control for control in page if control.role == role and label in (None, control.label)]
-    if len(found) != 1:
-        raise LookupError(f"{len(found)} controls are a {role} {label or ''}; the page has {page}")
-    return found[0]
+    return Page(controls(messages), []).the(role, label=label)
 
 
-def _parsed(content: str) -> Iterator[Control]:
+def _controls(content: str) -> Iterator[Control]:
+    known: dict[str, Control] = {}
     for line in content.splitlines():
-        if match := _LINE.fullmatch(line):
-            options = _OPTION.findall(match["options"] or "")
-            yield Control(
-                id=match["id"],
-                role=match["role"],
-                label=_text(match["label"]),
-                value=_text(match["value"] or '""'),
-                options=tuple((_text(value), _text(label or value)) for value, label in options),
-                flags=tuple(match["flags"].split(", ")) if match["flags"] else (),
-            )
+        if links := _LINKS.fullmatch(line):
+            yield from (Control(link["id"], "link", _text(link["label"])) for link in _LINK.finditer(links["links"]))
+        elif head := _HEAD.match(line):
+            known[head["id"]] = _control(head, line[head.end() :], known)
+            yield known[head["id"]]
+
+
+def _control(head: re.Match[str], rest: str, known: Mapping[str, Control]) -> Control:
+    details: dict[str, str] = {}
+    options: tuple[tuple[str, str], ...] = ()
+    rest = re.sub(r"\A \(\+[0-9]+ characters\)", "", rest)
+    while match := _DETAIL.match(rest):
+        name, value = match["name"], match["value"]
+        rest = rest[match.end() :]
+        same = known.get(value.removeprefix("those of ").removeprefix("that of ")) if " of " in value[:9] else None
+        if name == "options":
+            pairs = [(_text(one), _text(other or one)) for one, other in _OPTION.findall(value)]
+            options = same.options if same else tuple(pairs)
+        else:
+            details[name] = same.details[name] if same else _text(value) if value.startswith('"') else value
+    flags = _FLAGS.match(rest)
+    return Control(
+        id=head["id"],
+        role=head["role"],
+        label=_text(head["label"]),
+        value=details.pop("value", ""),
+        options=options,
+        flags=tuple(flags["flags"].split(", ")) if flags else (),
+        details=details,
+    )
 
 
 def _text(quoted: str) -> str:
-    text: str = json.loads(quoted)
+    text: str = json.loads(_bare(quoted))
+    return text
+
+
+def _bare(text: str) -> str:
     return text.replace("&lt;", "<").replace("&gt;", ">")  # a result never shows them bare
