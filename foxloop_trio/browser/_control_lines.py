@@ -30,7 +30,7 @@ BOXES: Final = frozenset({"checkbox", "radio"})
 """Types whose value is what a form would send, which no person sees; what they see is whether it is on."""
 MAX_ROW: Final = 80
 """Characters of a row's words: enough to tell it from the next one."""
-PLACED: Final = frozenset({"canvas", "shape"})
+PLACED: Final = frozenset({"canvas", "draggable", "drawing", "shape"})
 """Roles whose place on the page is all that tells them apart."""
 
 _ROLE = re.compile(r"[a-z][a-z-]*\Z")

@@ -8,7 +8,7 @@
 foxloop.define("describe", (parts) => {
   const { dom, guard, hover, limits, looks, names, numbers, pageText, places, popups, roles, values, words } = parts;
   const IN_DIALOG = 'dialog, [role=dialog], [aria-modal="true"], [role=listbox], [role=menu], [role=grid]';
-  const LOOKED_AT = new Set(["clickable", "image", "shape", "text", "canvas"]);
+  const LOOKED_AT = new Set(["clickable", "draggable", "image", "shape", "text", "canvas"]);
   const SPEAKS = new Set(["link", "textbox", "searchbox", "combobox", "spinbutton", "slider", "tab", "option", "file"]);
   const ORDERED = new Set(["treeitem", "tab", "option", "menuitem"]);
 

@@ -15,6 +15,8 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
   const PLAYERS = "video[controls], audio[controls]";
   // An anchor without an address that has a tip or names its handler is a button of a script, as those of date pickers are.
   const HANDLED = "[onclick], [onmousedown], [onpointerdown], [tabindex]:not([tabindex^='-']), a:not([href]):is([title], [data-handler])";
+  // What says that it can be dragged, or is the handle of something that can.
+  const HELD = "[draggable='true'], .ui-draggable, .ui-sortable-handle, .ui-resizable-handle";
   const INLINE = "[style*='cursor']";
   const CELLS = "[role]:is([role=columnheader], [role=rowheader])";
   const BLIND = "div, span, li, td, i, img, svg, p, h1, h2, h3, h4"; // looked at where a sheet cannot be read
@@ -52,7 +54,7 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
   function gather(turn, texts, most) {
     const { pointer, plain, blind } = sheets.study(turn);
     const drawings = turn.hosts.size > 0 || document.querySelector("svg") !== null;
-    const selectors = [roles.CANDIDATES, "canvas", PLAYERS, LEAVES, HANDLED, INLINE, CELLS, ...(drawings ? [SHAPES] : [])];
+    const selectors = [roles.CANDIDATES, "canvas", PLAYERS, LEAVES, HANDLED, HELD, INLINE, CELLS, ...(drawings ? [SHAPES] : [])];
     const hands = pointer.length === 0 ? null : sheets.within(pointer);
     const fixed = plain.length === 0 ? null : sheets.within(plain);
     const all = turn.all([...selectors, hands, fixed, blind ? BLIND : null].filter((one) => one !== null).join(", "));
@@ -86,11 +88,15 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
       note(el, "button", state);
     } else if (el.namespaceURI === SVG && tag !== "svg") {
       considerShape(el, state);
+    } else if (dom.matches(el, HELD)) {
+      if (!inControl(el) && !holdsControl(el, turn)) {
+        note(el, "draggable", state);
+      }
     } else if (isHandled(el, state)) {
       considerClickable(el, state);
     } else if (state.leaves < MOST_LEAVES && state.looked < MOST_LOOKED_AT && el.firstChild === null && dom.matches(el, LEAVES)) {
       state.looked += 1;
-      if (turn.seen(el) && isLeafBox(el, turn) && !inControl(el)) {
+      if (turn.seen(el) && isLeafBox(el, turn) && !inControl(el) && tree.closest(el, HELD) === null) {
         state.leaves += 1;
         note(el, "image", state);
       }
@@ -118,6 +124,7 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
     const ground = box.width >= whole.width && box.height >= whole.height;
     if (painted && sized && !ground && (!isText || (el.textContent.trim() !== "" && turn.textSeen(el)))) {
       state.shapes += 1;
+      note(drawing, "drawing", state); // whose points can be clicked and drawn along
       note(el, "shape", state);
     }
   }

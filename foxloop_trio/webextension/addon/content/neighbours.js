@@ -11,7 +11,7 @@ foxloop.define("neighbours", ({ dom, looks, names, roles, tree, values, words })
   const CLIMB = 3;
   const SIBLINGS = 4;
   const FIELD_ROLES = new Set(["textbox", "searchbox", "combobox", "spinbutton", "checkbox", "radio", "slider", "switch", "file"]);
-  const LOOKED_AT = new Set(["clickable", "image", "shape"]);
+  const LOOKED_AT = new Set(["clickable", "draggable", "image", "shape"]);
   const ICON = /(?:^|[\s_-])(?:icon|icons|fa|glyphicon|bi|mdi|ti|ico)[_-]([a-z][a-z-]{1,30})(?![\w-])/i;
   const SILENT = "script, style, noscript, template";
   const HOLDS = `${roles.CANDIDATES}, img`;
@@ -30,6 +30,9 @@ foxloop.define("neighbours", ({ dom, looks, names, roles, tree, values, words })
     if (FIELD_ROLES.has(role)) {
       const after = values.isToggle(el) || role === "checkbox" || role === "radio" || role === "switch";
       return besideOf(el, turn, after) || inTable(el, turn) || (role === "combobox" ? shownText(el, turn) : "") || attributes(el);
+    }
+    if (role === "drawing") {
+      return attributes(el); // its shapes are told one by one
     }
     const looksFirst = LOOKED_AT.has(role) ? looks.lookOf(el, turn) : "";
     return shownText(el, turn) || pictureName(el, turn) || looksFirst || iconName(el) || attributes(el);
