@@ -82,7 +82,7 @@ def _extras(control: Control, told_by: str, page_url: str, text: str) -> Iterato
     if control.description and control.description not in text:
         yield "description", quote(control.description)
     if control.box is not None and control.role in PLACED:
-        yield "box", f"[{control.box.x},{control.box.y},{control.box.width},{control.box.height}]"
+        yield "box", f"[{','.join(f'{part:g}' for part in attrs.astuple(control.box))}]"
     if control.level is not None:
         yield "level", str(control.level)
     if control.opens and _WORD.match(control.opens):

@@ -58,12 +58,14 @@ class Destination:
 
 @attrs.frozen(kw_only=True)
 class Box:
-    """Where something is: left and top in the viewport of the tab, width and height; CSS pixels. Off screen it may be negative."""
+    """Where something is: left and top in the viewport of the tab, width and height; CSS pixels, in halves, so that the middle of a
+    small mark is not missed by one. Off screen it may be negative.
+    """
 
-    x: int
-    y: int
-    width: int
-    height: int
+    x: float
+    y: float
+    width: float
+    height: float
 
 
 @attrs.frozen(kw_only=True)

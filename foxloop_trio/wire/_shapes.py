@@ -137,7 +137,7 @@ DESTINATION: Final = record({"url": ADDRESS, "method": text("token"), "target": 
 # Left and top of a frame's content in the viewport of the top frame, in CSS px.
 ORIGIN: Final[Schema] = {"type": "array", "items": INTEGER, "minItems": 2, "maxItems": 2}
 # Left, top, width, height in CSS px of the frame's own viewport.
-BOX: Final[Schema] = {"type": "array", "items": INTEGER, "minItems": 4, "maxItems": 4}
+BOX: Final[Schema] = {"type": "array", "items": NUMBER, "minItems": 4, "maxItems": 4}
 
 CONTROL: Final = record(
     {

@@ -73,7 +73,8 @@ foxloop.define("describe", (parts) => {
       popup_for: owner === undefined ? undefined : numbers.numberOf(owner),
       hover_only: place === null ? undefined : numbers.numberOf(place),
       behind_modal: places.isBehindModal(el, turn) || undefined,
-      box: [box.left, box.top, box.width, box.height].map(Math.round),
+      // In halves of a pixel, or the middle of a dot is missed.
+      box: [box.left, box.top, box.width, box.height].map((part) => Math.round(part * 2) / 2),
       look: lookOf(el, role, label, turn),
       accept: role === "file" ? orNothing(attribute(el, "accept", limits.attribute)) : undefined,
       files:
