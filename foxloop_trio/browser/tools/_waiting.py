@@ -152,7 +152,8 @@ async def _until_quiet(desk: Desk, ctx: ToolContext) -> bool:
 def _is_there(page: Snapshot, wanted: str, *, control: bool) -> bool:
     """Whether the look, which was for these words, found them: in a control's label, or in any text."""
     needle = _folded(wanted)
-    labels = any(needle in _folded(found.label) for found in page.controls)
+    # A search lists plain texts too; a sentence is no control.
+    labels = any(needle in _folded(found.label) for found in page.controls if not (control and found.role == "text"))
     return labels or (not control and (any(_holds(needle, frame.text) for frame in page.frames) or _in_values(needle, page)))
 
 
