@@ -12,7 +12,7 @@ foxloop.define("neighbours", ({ dom, looks, names, roles, tree, values, words })
   const SIBLINGS = 4;
   const FIELD_ROLES = new Set(["textbox", "searchbox", "combobox", "spinbutton", "checkbox", "radio", "slider", "switch", "file"]);
   const LOOKED_AT = new Set(["clickable", "draggable", "image", "shape"]);
-  const ICON = /(?:^|[\s_-])(?:icon|icons|fa|glyphicon|bi|mdi|ti|ico)[_-]([a-z][a-z-]{1,30})(?![\w-])/i;
+  const ICON = /(?:^|[\s_-])(?:icon|icons|fa|glyphicon|bi|mdi|ti|ico|ql)[_-]([a-z][a-z-]{1,30})(?![\w-])/i;
   const SILENT = "script, style, noscript, template";
   const HOLDS = `${roles.CANDIDATES}, img`;
 
