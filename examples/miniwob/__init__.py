@@ -4,9 +4,9 @@ A planner here knows the sentence that the task asks and what the tools answered
 for each task what makes its planner from that sentence; `NOT_ATTEMPTED` says why the others have none.
 """
 
-from . import choosing, clicking, dates, lists, mail, scrolling, shapes, writing
+from . import choosing, clicking, dates, lists, mail, pointing, scrolling, shapes, writing
 from ._script import TASKS
 
-__all__ = ["NOT_ATTEMPTED", "TASKS", "choosing", "clicking", "dates", "lists", "mail", "scrolling", "shapes", "writing"]
+__all__ = ["NOT_ATTEMPTED", "TASKS", "choosing", "clicking", "dates", "lists", "mail", "pointing", "scrolling", "shapes", "writing"]
 
 NOT_ATTEMPTED: dict[str, str] = {}

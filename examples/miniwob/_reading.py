@@ -19,10 +19,10 @@ _LINK = re.compile(rf"(?P<label>{_STRING})=(?P<id>\S+?)(?:, |$)")
 class Box(NamedTuple):
     """Where a shape is, in pixels."""
 
-    left: int
-    top: int
-    width: int
-    height: int
+    left: float
+    top: float
+    width: float
+    height: float
 
     @property
     def middle(self) -> tuple[float, float]:
@@ -115,6 +115,12 @@ def controls(messages: Sequence[Any]) -> list[Control]:
 def the(messages: Sequence[Any], role: str, label: str | None = None) -> Control:
     """The one control of the newest page with this role and, when given, this label."""
     return Page(controls(messages), []).the(role, label=label)
+
+
+def minutes(page: Page) -> list[float]:
+    """The durations on the page, such as ``11h 21m``, in their order."""
+    found = [re.fullmatch(r"(\d+)h (\d+)m", line) for line in page.text]
+    return [int(match[1]) * 60 + int(match[2]) for match in found if match]
 
 
 def _controls(content: str) -> Iterator[Control]:

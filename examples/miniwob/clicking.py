@@ -2,7 +2,7 @@
 
 import re
 
-from ._reading import Control, Page
+from ._reading import Control, minutes
 from ._script import Script, click, look, said, solves, write
 
 
@@ -156,12 +156,6 @@ def buy_ticket(goal: str) -> Script:
     (wish,) = said(r"Buy the ticket with the (.+)\.", goal)
     page = yield look()
     tickets = page.all("button")
-    worth = [float(ticket.label.rpartition("$")[2]) for ticket in tickets] if "cost" in wish else list(minutes(page))
+    worth = [float(ticket.label.rpartition("$")[2]) for ticket in tickets] if "cost" in wish else minutes(page)
     best = min if wish in ("cheapest cost", "shortest duration") else max
     yield click(tickets[worth.index(best(worth))])
-
-
-def minutes(page: Page) -> list[float]:
-    """The durations on the page, such as ``11h 21m``."""
-    found = [re.fullmatch(r"(\d+)h (\d+)m", line) for line in page.text]
-    return [int(match[1]) * 60 + int(match[2]) for match in found if match]

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from ._reading import Page, minutes
 from ._script import Script, act, click, look, said, solves, write
 
 MONTHS = "January February March April May June July August September October November December".split()
@@ -23,13 +24,37 @@ def enter_time(goal: str) -> Script:
     yield [write(page.controls[0], short), click(page.the("button", label="Submit"))]
 
 
+def pick(page: Page, month: int, day: int) -> Script:
+    """In the open calendar, leaf back to the month and click the day. What is open is told by its words, or as a section."""
+    while not any(MONTHS[month - 1] in words for words in [*page.text, *(one.details.get("section", "") for one in page.controls)]):
+        page = yield [click(page.first("link", "button", "clickable", label="Prev")), look()]
+    yield click(page.the("link", label=str(day)))
+
+
 @solves("choose-date", "choose-date-easy", "choose-date-medium", "choose-date-nodelay")
 def choose_date(goal: str) -> Script:
-    """Open the calendar, leaf back to the month, click the day."""
     month, day, _ = said(r"Select (\d+)/(\d+)/(\d+) as the date and hit submit\.", goal)
     page = yield look()
+    submit = click(page.the("button", label="Submit"))
     page = yield click(page.the("textbox"))
-    while not any(MONTHS[int(month) - 1] in line for line in [*page.text, *(one.details.get("section", "") for one in page.controls)]):
-        page = yield [click(page.first("link", "button", "clickable", label="Prev")), look()]
-    page = yield click(page.first("link", "button", "clickable", label=str(int(day))))
-    yield click(page.the("button", label="Submit"))
+    yield from pick(page, int(month), int(day))
+    yield submit
+
+
+@solves("book-flight", "book-flight-nodelay")
+def book_flight(goal: str) -> Script:
+    """The airports are chosen from what is suggested for a town or a code."""
+    wish, start, end, month, day, _ = said(
+        r"Book the (\w+) one-way flight from: (.+) to: (.+) on (\d+)/(\d+)/(\d+)\.", goal
+    )
+    page = yield look()
+    search = click(page.the("button", label="Search"))
+    for label, town in (("From:", start), ("To:", end)):
+        page = yield write(page.the("textbox", label=label), town)
+        page = yield click(next(one for one in page.all("clickable") if town in one.label))
+    page = yield click(page.the("textbox", label="Departure Date"))
+    yield from pick(page, int(month), int(day))
+    page = yield search
+    flights = [one for one in page.all("button") if one.label.startswith("Book flight for $")]
+    worth = [float(one.label.rpartition("$")[2]) for one in flights] if wish == "cheapest" else minutes(page)
+    yield click(flights[worth.index(min(worth))])

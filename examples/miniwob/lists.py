@@ -4,7 +4,7 @@ import math
 import re
 
 from ._reading import Control, Page
-from ._script import Script, click, look, said, solves, write
+from ._script import Script, click, look, press, said, solves, write
 
 KINDS = {
     "dairy": {"Spinach and goat cheese dip", "Cheese wheel", "Chocolate cake", "Ice cream sundae"},
@@ -94,6 +94,20 @@ def social_media_some(goal: str) -> Script:
         buttons = buttons[: int(number.split()[0])]
     page = yield [*(click(button) for button in buttons), look(find="Submit")]
     yield click(page.the("button", label="Submit"))
+
+
+@solves("terminal")
+def terminal(goal: str) -> Script:
+    """Ask for the list of files, then remove one that fits; keys go to whatever stands there."""
+    ending, _ = said(
+        r"Use the terminal below to delete a file (?:ending with the extension (\S+)|that has no file extension(\.))", goal
+    )
+    page = yield look(find="user$")
+    prompt = page.all("text")[-1]
+    page = yield [press(prompt, "l s Enter"), look()]
+    names = [name for line in page.text for name in line.split() if re.fullmatch(r"[\w-]+(\.\w+)?", name)]
+    fits = [name for name in names if (name.endswith(ending) if ending else "." not in name)]
+    yield press(prompt, " ".join([*"rm", "Space", *fits[-1], "Enter"]))
 
 
 @solves("stock-market")

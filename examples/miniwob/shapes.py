@@ -102,7 +102,7 @@ def click_pie(goal: str) -> Script:
 
 @solves("tic-tac-toe")
 def tic_tac_toe(goal: str) -> Script:
-    """Take the place with the best prospect against somebody who plays well half of the time.
+    """Take the place with the best prospect against somebody who sees a line that can be completed, and that half of the time.
 
     Free places have names with their numbers; what is neither free nor mine is the other's.
     """
@@ -111,7 +111,7 @@ def tic_tac_toe(goal: str) -> Script:
     while not won(mine):
         free = {int(place.label[4:]): place for place in page.all("image") if place.label.startswith("ttt ")}
         other = frozenset(range(9)) - frozenset(free) - mine
-        move = max(free, key=lambda at: prospect(mine | {at}, other, mine_next=False))
+        move = max(reversed(free), key=lambda at: prospect(mine | {at}, other, mine_next=False))
         mine |= {move}
         page = yield click(free[move])
 
@@ -128,5 +128,6 @@ def prospect(mine: frozenset[int], other: frozenset[int], *, mine_next: bool) ->
         return float(won(mine))
     if mine_next:
         return max(prospect(mine | {at}, other, mine_next=False) for at in free)
-    replies = [prospect(mine, other | {at}, mine_next=True) for at in free]
-    return (min(replies) + sum(replies) / len(replies)) / 2
+    best = [at for marks in (other, mine) for at in free if won(marks | {at})][:1] or list(free)
+    careless, careful = (sum(prospect(mine, other | {at}, mine_next=True) for at in some) / len(some) for some in (free, best))
+    return (careless + careful) / 2
