@@ -109,8 +109,8 @@ def form_sequence_3(goal: str) -> Script:
     """The drop-down is made of plain elements."""
     height, button = said(r'Choose (.+) from the dropdown, then click the button labeled "(.+)"\.', goal)
     page = yield look()
-    page = yield click(page.controls[0])
-    page = yield click(next(one for one in page.controls if one.label == height))
+    page = yield [click(page.controls[0]), look()]
+    page = yield [click(next(one for one in page.controls if one.label == height)), look()]
     yield click(page.the("button", label=button))
 
 
@@ -118,7 +118,7 @@ def form_sequence_3(goal: str) -> Script:
 def use_autocomplete(goal: str) -> Script:
     start, end = said(r'Enter an item that starts with "(.+?)"(?: and ends with "(.+)")?\.', goal)
     page = yield look()
-    page = yield write(page.the("textbox", "combobox"), start)
+    page = yield [write(page.the("textbox", "combobox"), start), look()]
     suggestions = [one for one in page.controls if one.label.startswith(start) and one.label.endswith(end) and one.role != "textbox"]
-    page = yield click(suggestions[0])
+    page = yield [click(suggestions[0]), look()]
     yield click(page.the("button", label="Submit"))

@@ -81,7 +81,7 @@ def search_below(goal: str, pattern: str) -> Script:
     page = yield look()
     for tab in page.all("tab"):
         if "checked" not in tab.flags:
-            page = yield click(tab)
+            page = yield [click(tab), look()]
         if found := page.all("clickable", label=name):
             yield click(found[0])
             return
@@ -100,7 +100,7 @@ def click_collapsible_2(goal: str) -> Script:
 @solves("click-collapsible", "click-collapsible-nodelay")
 def click_collapsible(goal: str) -> Script:
     page = yield look()
-    page = yield click(page.first("tab"))
+    page = yield [click(page.first("tab")), look()]
     yield click(page.the("button", label="Submit"))
 
 

@@ -36,7 +36,7 @@ def choose_date(goal: str) -> Script:
     month, day, _ = said(r"Select (\d+)/(\d+)/(\d+) as the date and hit submit\.", goal)
     page = yield look()
     submit = click(page.the("button", label="Submit"))
-    page = yield click(page.the("textbox"))
+    page = yield [click(page.the("textbox")), look()]
     yield from pick(page, int(month), int(day))
     yield submit
 
@@ -50,11 +50,11 @@ def book_flight(goal: str) -> Script:
     page = yield look()
     search = click(page.the("button", label="Search"))
     for label, town in (("From:", start), ("To:", end)):
-        page = yield write(page.the("textbox", label=label), town)
-        page = yield click(next(one for one in page.all("clickable") if town in one.label))
-    page = yield click(page.the("textbox", label="Departure Date"))
+        page = yield [write(page.the("textbox", label=label), town), look()]
+        page = yield [click(next(one for one in page.all("clickable") if town in one.label)), look()]
+    page = yield [click(page.the("textbox", label="Departure Date")), look()]
     yield from pick(page, int(month), int(day))
-    page = yield search
+    page = yield [search, look()]
     flights = [one for one in page.all("button") if one.label.startswith("Book flight for $")]
     worth = [float(one.label.rpartition("$")[2]) for one in flights] if wish == "cheapest" else minutes(page)
     yield click(flights[worth.index(min(worth))])

@@ -4,7 +4,7 @@ import math
 import re
 
 from ._reading import Control, Page
-from ._script import Script, click, look, press, said, solves, write
+from ._script import Script, click, look, said, solves, write
 
 KINDS = {
     "dairy": {"Spinach and goat cheese dip", "Cheese wheel", "Chocolate cake", "Ice cream sundae"},
@@ -26,7 +26,7 @@ def order_food(goal: str) -> Script:
     dishes = sorted(KINDS[kind]) if kind else names.split(", ")
     wanted = [dishes[at % len(dishes)].strip() for at in range(int(number))] if kind else [dish.strip() for dish in dishes]
     for dish in wanted:
-        page = yield click(page.first(label="+", row=dish))
+        page = yield [click(page.first(label="+", row=dish)), look()]
     yield click(page.the("button", label="Order!"))
 
 
@@ -49,9 +49,9 @@ def search_engine(goal: str) -> Script:
     )
     at = int(place) - 1
     page = yield look()
-    page = yield [write(page.the("textbox"), words), click(page.the("button", label="Search"))]
+    page = yield [write(page.the("textbox"), words), click(page.the("button", label="Search")), look()]
     if at >= 3:
-        page = yield click(page.the("link", label=str(at // 3 + 1)))
+        page = yield [click(page.the("link", label=str(at // 3 + 1))), look()]
     yield click(page.all("link")[at % 3])
 
 
@@ -64,7 +64,7 @@ def navigate_tree(goal: str) -> Script:
     while not (found := page.all(label=name)):
         folder = next(one for one in page.controls if "treeview" in one.label and one.row not in opened)
         opened.add(folder.row)
-        page = yield click(folder)
+        page = yield [click(folder), look()]
     yield click(found[0])
 
 
@@ -74,7 +74,7 @@ def social_media(goal: str) -> Script:
     user, wish = said(r'For the user (@\S+), click on the "(.+)" button\.', goal)
     page = yield look(find=user)
     if wish in IN_MENU:
-        page = yield click(by(page, user, "more")[0])
+        page = yield [click(by(page, user, "more")[0]), look()]
         yield click(next(one for one in page.controls if one.label in (wish, f"{wish} {user}")))
     else:
         yield click(by(page, user, wish.lower())[0])
@@ -94,20 +94,6 @@ def social_media_some(goal: str) -> Script:
         buttons = buttons[: int(number.split()[0])]
     page = yield [*(click(button) for button in buttons), look(find="Submit")]
     yield click(page.the("button", label="Submit"))
-
-
-@solves("terminal")
-def terminal(goal: str) -> Script:
-    """Ask for the list of files, then remove one that fits; keys go to whatever stands there."""
-    ending, _ = said(
-        r"Use the terminal below to delete a file (?:ending with the extension (\S+)|that has no file extension(\.))", goal
-    )
-    page = yield look(find="user$")
-    prompt = page.all("text")[-1]
-    page = yield [press(prompt, "l s Enter"), look()]
-    names = [name for line in page.text for name in line.split() if re.fullmatch(r"[\w-]+(\.\w+)?", name)]
-    fits = [name for name in names if (name.endswith(ending) if ending else "." not in name)]
-    yield press(prompt, " ".join([*"rm", "Space", *fits[-1], "Enter"]))
 
 
 @solves("stock-market")

@@ -66,13 +66,13 @@ def opened(page: Page, sender: str) -> Control:
 
 def reply(page: Page, sender: str, text: str) -> Script:
     page = yield [click(opened(page, sender)), look(find="Reply")]
-    page = yield click(page.the("text", label="Reply"))
-    page = yield write(page.the("textbox"), text)
+    page = yield [click(page.the("text", label="Reply")), look()]
+    page = yield [write(page.the("textbox"), text), look()]
     yield click(page.first(label="send"))
 
 
 def forward(page: Page, sender: str, to: str) -> Script:
     page = yield [click(opened(page, sender)), look(find="Forward")]
-    page = yield click(page.the("text", label="Forward"))
-    page = yield write(page.first("textbox"), to)
+    page = yield [click(page.the("text", label="Forward")), look()]
+    page = yield [write(page.first("textbox"), to), look()]
     yield click(page.first(label="send"))

@@ -109,7 +109,7 @@ def drag_sort_numbers(goal: str) -> Script:
         items = page.all("draggable")
         lowest = min(items[place:], key=lambda item: int(item.label))
         if lowest != items[place]:
-            page = yield to_place_of(lowest, items[place])
+            page = yield [to_place_of(lowest, items[place]), look()]
     yield submit(page)
 
 
@@ -192,9 +192,9 @@ def ascending_numbers(goal: str) -> Script:
     """After the first click the numbers are covered by black squares, each where its number was."""
     page = yield look()
     numbers = sorted((shape for shape in page.all("shape") if shape.label.isdigit()), key=lambda shape: int(shape.label))
-    page = yield click(numbers[0])
+    page = yield [click(numbers[0]), look()]
     for number in numbers[1:]:
-        page = yield click(nearest(number, page.all("shape", label="black square")))
+        page = yield [click(nearest(number, page.all("shape", label="black square"))), look()]
 
 
 def nearest(shape: Control, others: list[Control]) -> Control:
@@ -208,7 +208,7 @@ def find_greatest(goal: str) -> Script:
     cards = page.all("clickable")
     numbers = []
     for card in cards:
-        page = yield click(card)
+        page = yield [click(card), look()]
         numbers.append(int(page.find(r"^\d+$")[0]))
     greatest = numbers.index(max(numbers))
     yield [*([] if greatest == len(cards) - 1 else [click(cards[greatest])]), submit(page)]
@@ -281,3 +281,20 @@ def highlight_text(goal: str) -> Script:
     page = yield look(find=paragraph)
     page = yield [select_text(page.first("text")), look()]
     yield submit(page)
+
+
+@solves("text-editor")
+def text_editor(goal: str) -> Script:
+    """Mark, then choose: a style has a button, a colour is the first of its name in the picker's list."""
+    what, style, colour = said(
+        r"Using the text editor, (?:give the text|give|make) (.+?) the (?:style (\w+)|color (\w+))(?: and press Submit)?\.", goal
+    )
+    page = yield look()
+    send = submit(page)
+    marked = select_text(page.the("textbox"), None if what == "everything" else what)
+    if style:
+        yield [marked, click(page.the("button", label=style.replace("underlined", "underline")))]
+    else:
+        page = yield [marked, click(page.the("clickable", label="picker label")), look()]
+        yield click(next(one for one in page.all("clickable") if one.look.endswith(f"{colour} box")))
+    yield send

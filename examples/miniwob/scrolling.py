@@ -21,5 +21,5 @@ def sign_agreement(goal: str) -> Script:
     if not name:
         yield click(page.the("button", label="Cancel"))
         return
-    page = yield act(page.the("textbox", label="User agreement"), "scroll", FAR)
+    page = yield [act(page.the("textbox", label="User agreement"), "scroll", FAR), look()]
     yield [write(page.the("textbox", label="Name"), name), click(page.the("button", label=button))]

@@ -96,7 +96,7 @@ def click_pie(goal: str) -> Script:
     """The plus sign opens the menu."""
     (name,) = said(r'Expand the pie menu below and click on the item labeled "(.)"\.', goal)
     page = yield look()
-    page = yield click(page.the("shape", label="+"))
+    page = yield [click(page.the("shape", label="+")), look()]
     yield click(page.the("shape", label=name))
 
 
@@ -113,7 +113,7 @@ def tic_tac_toe(goal: str) -> Script:
         other = frozenset(range(9)) - frozenset(free) - mine
         move = max(reversed(free), key=lambda at: prospect(mine | {at}, other, mine_next=False))
         mine |= {move}
-        page = yield click(free[move])
+        page = yield [click(free[move]), look()]
 
 
 def won(marks: frozenset[int]) -> bool:

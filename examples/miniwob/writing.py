@@ -128,7 +128,7 @@ def guess_number(goal: str) -> Script:
     page = yield look()
     while True:
         guess = (low + high) // 2
-        page = yield [write(page.the("spinbutton"), str(guess)), click(page.the("button", label="Submit"))]
+        page = yield [write(page.the("spinbutton"), str(guess)), click(page.the("button", label="Submit")), look()]
         told = [line for line in page.text if re.search(r"number is (?:lower|higher) than", line)]
         if not told:
             break
@@ -164,5 +164,5 @@ def use_colorwheel_2(goal: str) -> Script:
 def colour(page: Page, number: str, goal: str) -> Script:
     """The picker lies over the button until something else is clicked, such as the sentence."""
     page = yield [write(page.the("textbox"), number), look(find=goal[:20])]
-    page = yield click(page.first("text"))
+    page = yield [click(page.first("text")), look()]
     yield click(page.the("button", label="Submit"))
