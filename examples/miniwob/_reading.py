@@ -9,7 +9,8 @@ _STRING = r'"(?:[^"\\]|\\.)*"'
 _OPTION = re.compile(rf"({_STRING})(?:=({_STRING}))?")
 _HEAD = re.compile(rf"\[(?P<id>\S+)\] (?P<role>[a-z-]+) (?P<label>{_STRING})")
 _DETAIL = re.compile(
-    rf" (?P<name>[a-z_]+)=(?P<value>{_STRING}|\[(?:{_STRING}|[^\]\"])*\]|th(?:at|ose) of \S+|[^\s\"\[]+)(?: \(\+[0-9]+ characters\))?"
+    rf" (?P<name>[a-z_]+)=(?P<value>{_STRING}|\[(?:{_STRING}|[^\]\"])*\]|th(?:at|ose) of \S+|[^\s\"\[]+)"
+    r"(?: \(\+[0-9]+ characters\))?"
 )
 _FLAGS = re.compile(r" \((?P<flags>[a-z, ]+)\)")
 _LINKS = re.compile(r"\([0-9]+ links: (?P<links>.*)\)")

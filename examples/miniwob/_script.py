@@ -42,7 +42,7 @@ def solves(*tasks: str) -> Callable[[Write], Write]:
 
 
 def script_planner(script: Script) -> Planner:
-    """A planner that does what `script` yields. The first reply is asked of it at once, so a sentence that it cannot read shows here."""
+    """A planner that does what `script` yields. Its first reply is asked for at once: a sentence that it cannot read shows here."""
     waiting = list(_replies(next(script)))
     made = 0
 

@@ -27,8 +27,9 @@ SAME = [
         "quiet calm peaceful serene mild", "old aged archaic", "love like adore favor", "kill murder assassinate",
         "keep retain preserve sustain maintain", "hide conceal camouflage", "hate despise loathe detest dislike",
         "funny humorous amusing comical laughable", "fat fleshy plump chubby", "stupid dumb dull unwise",
-        "delicious savory delectable appetizing", "cut slice carve chop", "brave courageous fearless", "begin start initiate launch",
-        "answer reply response", "television televisions TV TVs", "house home houses homes", "fire flame fires flames",
+        "delicious savory delectable appetizing", "cut slice carve chop", "brave courageous fearless",
+        "begin start initiate launch", "answer reply response",
+        "television televisions TV TVs", "house home houses homes", "fire flame fires flames",
         "pig pork swine", "rabbit rabbits bunny bunnies", "car cars automobile automobiles vehicle vehicles", "water",
     )
 ]  # fmt: skip
@@ -57,7 +58,9 @@ def click_checkboxes_soft(goal: str) -> Script:
 
 @solves("number-checkboxes")
 def number_checkboxes(goal: str) -> Script:
-    (digit,) = said(r'Draw the number "(\d)" in the checkboxes using the example on the right and press Submit when finished\.', goal)
+    (digit,) = said(
+        r'Draw the number "(\d)" in the checkboxes using the example on the right and press Submit when finished\.', goal
+    )
     page = yield look()
     drawn = DIGITS[digit].replace(" ", "")
     boxes = [box for box, mark in zip(page.all("checkbox"), drawn, strict=True) if mark == "#"]
@@ -119,6 +122,8 @@ def use_autocomplete(goal: str) -> Script:
     start, end = said(r'Enter an item that starts with "(.+?)"(?: and ends with "(.+)")?\.', goal)
     page = yield look()
     page = yield [write(page.the("textbox", "combobox"), start), look()]
-    suggestions = [one for one in page.controls if one.label.startswith(start) and one.label.endswith(end) and one.role != "textbox"]
+    suggestions = [
+        one for one in page.controls if one.label.startswith(start) and one.label.endswith(end) and one.role != "textbox"
+    ]
     page = yield [click(suggestions[0]), look()]
     yield click(page.the("button", label="Submit"))

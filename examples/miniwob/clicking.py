@@ -1,6 +1,7 @@
 """Tasks of plain clicks: buttons, links, tabs, sections, dialogs, and what has to be read before the right one is known."""
 
 import re
+from collections.abc import Callable, Mapping
 
 from ._reading import Control, minutes
 from ._script import Script, click, look, said, solves, write
@@ -120,17 +121,19 @@ def focus_text_2(goal: str) -> Script:
 @solves("generate-number")
 def generate_number(goal: str) -> Script:
     """Generate until the number fits."""
-    kind, limit = said(r"Generate an? (even number|odd number|number less than|number greater than) ?(\d*), then press submit\.", goal)
-    fits = {
+    kind, limit = said(
+        r"Generate an? (even number|odd number|number less than|number greater than) ?(\d*), then press submit\.", goal
+    )
+    fits: Mapping[str, Callable[[int], bool]] = {
         "even number": lambda number: number % 2 == 0,
         "odd number": lambda number: number % 2 == 1,
         "number less than": lambda number: number < int(limit),
         "number greater than": lambda number: number > int(limit),
-    }[kind]
+    }
     page = yield look()
     while True:
         page = yield [click(page.the("button", label="Generate")), look()]
-        if fits(int(page.find(r"^\d+$")[0])):
+        if fits[kind](int(page.find(r"^\d+$")[0])):
             break
     yield click(page.the("button", label="Submit"))
 

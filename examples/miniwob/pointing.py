@@ -69,7 +69,7 @@ def drag_shapes(goal: str) -> Script:
     page = yield look()
     shapes = page.all("shape")
     boxes = sorted((shape for shape in shapes if shape.box.width > 40), key=lambda shape: shape.box.left)
-    moves = []
+    moves: list[Call] = []
     for shape in shapes:
         colour, kind = shape.look.split()[-2:]
         chosen = kind in KINDS[wanted] if wanted in KINDS else colour == wanted.replace("aqua", "cyan")
@@ -116,7 +116,9 @@ def drag_sort_numbers(goal: str) -> Script:
 @solves("resize-textarea")
 def resize_textarea(goal: str) -> Script:
     """By the handle in the corner."""
-    side, way = said(r"Resize the textarea so that the (height|width) is (larger|smaller) than its initial size then press Submit\.", goal)
+    side, way = said(
+        r"Resize the textarea so that the (height|width) is (larger|smaller) than its initial size then press Submit\.", goal
+    )
     page = yield look()
     handle = next(one for one in page.all("draggable") if one.look.startswith("img:"))
     far = 20 if way == "larger" else -20
@@ -137,9 +139,7 @@ def draw_circle(goal: str) -> Script:
     page = yield look()
     middle = page.the("shape").box.middle
     turns = [2 * math.pi * step / CIRCLE for step in range(CIRCLE + 1)]
-    start, *path = [
-        in_percent(page, middle[0] + RADIUS * math.cos(turn), middle[1] + RADIUS * math.sin(turn)) for turn in turns
-    ]
+    start, *path = [in_percent(page, middle[0] + RADIUS * math.cos(turn), middle[1] + RADIUS * math.sin(turn)) for turn in turns]
     yield [drag(page.the("drawing"), from_x=start[0], from_y=start[1], path=path), submit(page)]
 
 
@@ -234,7 +234,7 @@ def slide(handle: Control, now: int, wanted: int) -> list[Call]:
     """Step by step, with the arrow keys; in calls of different lengths, since the same call thrice counts as going in circles."""
     key = "ArrowRight" if wanted > now else "ArrowLeft"
     left = abs(wanted - now)
-    calls = []
+    calls: list[Call] = []
     while left:
         step = min(left, MOST_KEYS - len(calls) % 2)
         calls.append(press(handle, " ".join([key] * step)))

@@ -16,7 +16,9 @@ def scroll_text_2(goal: str) -> Script:
 @solves("sign-agreement")
 def sign_agreement(goal: str) -> Script:
     """The name can be written only once the agreement was scrolled through."""
-    name, button = said(r'Click the cancel button\.|Scroll to the bottom of the textarea, enter the name "(.+)" then press "(.+)"', goal)
+    name, button = said(
+        r'Click the cancel button\.|Scroll to the bottom of the textarea, enter the name "(.+)" then press "(.+)"', goal
+    )
     page = yield look()
     if not name:
         yield click(page.the("button", label="Cancel"))

@@ -4,7 +4,7 @@ import operator
 import re
 
 from ._reading import Page
-from ._script import Script, click, look, said, solves, write
+from ._script import Call, Script, click, look, said, solves, write
 
 PLACES = {"1st": 0, "2nd": 1, "3rd": 2}
 COLOURS = {
@@ -15,7 +15,7 @@ COLOURS = {
 """The names of CSS."""
 
 
-def answer(page: Page, text: str) -> list:
+def answer(page: Page, text: str) -> list[Call]:
     """Write into the only field of one line, and send."""
     field = next(one for one in page.all("textbox") if "multiline" not in one.flags)
     return [write(field, text), click(page.the("button", label="Submit"))]
@@ -113,9 +113,7 @@ def copy_paste(goal: str) -> Script:
 
 @solves("copy-paste-2")
 def copy_paste_2(goal: str) -> Script:
-    (place,) = said(
-        r"Copy the text from the (\w+) text area below and paste it into the text input, then press Submit\.", goal
-    )
+    (place,) = said(r"Copy the text from the (\w+) text area below and paste it into the text input, then press Submit\.", goal)
     page = yield look()
     sources = [field for field in page.all("textbox") if "multiline" in field.flags]
     yield answer(page, sources[PLACES[place]].value)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ._bench_gate import gate
+from ._bench_miniwob import miniwob
 from ._bench_pages import pages
 from ._bench_show import targets_table, versions, with_progress
 from ._bench_snapshot import snapshot
@@ -31,6 +32,7 @@ bench.add_command(gate)
 bench.add_command(bench_trail)
 bench.add_command(snapshot)
 bench.add_command(pages)
+bench.add_command(miniwob)
 
 
 @bench.command()

@@ -1,4 +1,4 @@
-"""Solving tasks of MiniWoB++ with scripted planners in real Firefox, through loop, gate, tools, channel and add-on. No terminal here.
+"""Solving tasks of MiniWoB++ with scripted planners in real Firefox, through loop, gate, channel and add-on. No terminal here.
 
 A planner sees the sentence of the task and what the tools return. Seeding, starting and judging are done beside it, over BiDi.
 """
@@ -28,7 +28,7 @@ from ..gate import create_gate
 from ..loop import CheckInput, Loop
 from ..ports import Planner
 
-__all__ = ["Attempt", "PlannerSet", "attempt", "attempt_all", "load_planners", "solved_tasks"]
+__all__ = ["Attempt", "PlannerSet", "attempt", "attempt_all", "by_task", "load_planners", "median_ms", "median_steps"]
 
 HOST: Final = "127.0.0.1"
 MAX_STEPS: Final = 1000
@@ -50,7 +50,7 @@ class PlannerSet:
 
 @attrs.frozen(kw_only=True)
 class Attempt:
-    """One episode. `steps` counts tool calls, `seconds` is from the first reply to the end of the run; `why` says what was wrong."""
+    """One episode. `steps` counts tool calls, `seconds` is from the first reply to the end of the run; `why` says what failed."""
 
     task: str
     seed: str
@@ -136,8 +136,8 @@ async def _work(tab: Tab, episode: Episode, make: MakePlanner) -> Attempt:
     attempted = Attempt(task=episode.task, seed=episode.seed, solved=False, utterance=episode.utterance)
     try:
         planner = make(episode.utterance)
-    except ValueError as error:
-        return attrs.evolve(attempted, why=str(error))
+    except Exception as error:  # the planners may be anybody's, and one that fails is a result
+        return attrs.evolve(attempted, why=f"no planner for this sentence: {type(error).__name__}: {str(error)[:300]}")
     tools = browser_tools(tab)
     gate, host = create_gate(tools=tools)
     for scope in sorted({tool.scope for tool in tools}):
@@ -149,6 +149,7 @@ async def _work(tab: Tab, episode: Episode, make: MakePlanner) -> Attempt:
         return CheckResult(ok=verdict.solved, checks=[CheckLine(part=episode.task, ok=verdict.solved, evidence=evidence)])
 
     words: list[str] = []
+    steps = 0
 
     def heard(event: LoopEvent) -> None:
         nonlocal steps
@@ -159,7 +160,6 @@ async def _work(tab: Tab, episode: Episode, make: MakePlanner) -> Attempt:
         elif event.type == "blocked":
             words.append(f"{event.reason}: {event.message[:600]}")
 
-    steps = 0
     begun = time.perf_counter()
     outcome = await Loop(planner=planner, gate=gate, tools=tools, check=judge, max_steps=MAX_STEPS).complete(
         episode.utterance, on_event=heard
@@ -167,20 +167,21 @@ async def _work(tab: Tab, episode: Episode, make: MakePlanner) -> Attempt:
     seconds = time.perf_counter() - begun
     verdict = await episode.judge()
     why = "" if verdict.solved else "; ".join([f"raw reward {verdict.raw_reward:g}", verdict.why or "", outcome.status, *words])
-    return attrs.evolve(
-        attempted, solved=verdict.solved, raw_reward=verdict.raw_reward, steps=steps, seconds=seconds, why=why
-    )
+    return attrs.evolve(attempted, solved=verdict.solved, raw_reward=verdict.raw_reward, steps=steps, seconds=seconds, why=why)
 
 
-def solved_tasks(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
+def by_task(attempts: Sequence[Attempt]) -> dict[str, list[Attempt]]:
     """The attempts by task, in the order of the tasks."""
-    by_task: dict[str, list[Attempt]] = {}
+    found: dict[str, list[Attempt]] = {}
     for one in attempts:
-        by_task.setdefault(one.task, []).append(one)
-    return by_task
+        found.setdefault(one.task, []).append(one)
+    return found
 
 
 def median_ms(attempts: Sequence[Attempt]) -> float:
     """The median over the episodes of the time for a step."""
-    times = [one.ms_per_step for one in attempts if one.steps]
-    return median(times) if times else 0.0
+    return median([one.ms_per_step for one in attempts if one.steps] or [0.0])
+
+
+def median_steps(attempts: Sequence[Attempt]) -> float:
+    return median([one.steps for one in attempts] or [0])
