@@ -315,7 +315,8 @@ async def test_the_pin_says_where_the_control_is_what_it_looks_like_and_where_it
         "control_id": "0:5",
         "target": {
             "tab": 7, "generation": 1, "control": "0:5", "document": FIRST, "frame": 0, "node": 5, "guard": "guard-Send-5",
-            "key": "key-key-key", "form_key": None, "role": "button", "label": "Send", "section": "Sign up", "submit": True, "secret": False,
+            "key": "key-key-key", "form_key": None,
+            "role": "button", "label": "Send", "section": "Sign up", "submit": True, "secret": False,
             "url": "http://shop.test/signup", "destination": THERE, "risk": None,
         },
     }  # fmt: skip

@@ -161,6 +161,7 @@ class _Fill:
 
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
         """Set the fields, wait until the page is quiet, look."""
+        ctx.report_effect("not-started")
         async with self._desk.tab.lock:
             job = await self._begun(args, ctx)
             if isinstance(job, ToolOutput):
@@ -172,7 +173,6 @@ class _Fill:
 
     async def _begun(self, args: Args, ctx: ToolContext) -> FillJob | ToolOutput:
         """The job, once tab and pins are as judged; else the failed result. Nothing is awaited from the comparison on."""
-        ctx.report_effect("not-started")
         await trio.lowlevel.checkpoint_if_cancelled()
         if (moved := self._desk.moved(ctx)) is not None:
             return moved
@@ -214,6 +214,7 @@ class _FillAndSend(_Fill):
 
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
         """Set the fields, see that the form is what was judged, send it, wait until the page is quiet, look."""
+        ctx.report_effect("not-started")
         async with self._desk.tab.lock:
             job = await self._begun(args, ctx)
             if isinstance(job, ToolOutput):

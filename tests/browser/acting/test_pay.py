@@ -6,6 +6,8 @@ import pytest
 import trio
 
 from foxloop_trio.actions import Ask, Money
+from foxloop_trio.browser._snapshot import Snapshot
+from foxloop_trio.browser.tools._spending import spending
 from foxloop_trio.errors import Refuse
 from foxloop_trio.loop import Loop
 from foxloop_trio.planners import scripted_planner
@@ -146,10 +148,7 @@ SPENDING = {
     "a label of other words": (page(send={"label": "Place your order"}), "Place your order"),
     "a card number in its form": (page(CARD, send={"label": "Continue"}), "Continue"),
     "a security code": (page({"role": "textbox", "label": "CVC", "form": "f"}, send={"label": "Go"}), "Go"),
-    "a card field by its name": (
-        page({"role": "textbox", "label": "Nr", "name": "cc-number", "form": "f"}, send={"label": "Go"}),
-        "Go",
-    ),
+    "a card field by its name": (page({**CARD, "label": "Nr", "name": "cc-number"}, send={"label": "Go"}), "Go"),
 }
 SAFE = {
     "a card in another form": (page({**CARD, "form": "other"}, send={"label": "Continue"}), "Continue"),
@@ -192,11 +191,8 @@ async def test_without_prices_what_spends_is_asked_about_each_time(autojump_cloc
             assert ("SPEND MONEY" in world.detail) is (what in SPENDING)
 
 
-async def test_a_card_in_a_frame_of_a_payment_service_counts_for_the_page_around_it(world_of):
+def test_a_card_in_a_frame_of_a_payment_service_counts_for_the_page_around_it():
     """The fields stand in a frame inside of the button's own."""
-    from foxloop_trio.browser._snapshot import Snapshot
-    from foxloop_trio.browser.tools._spending import spending
-
     base = {
         "type": "", "name": "", "placeholder": "", "section": "", "disabled": False, "read_only": False, "required": False,
         "offscreen": False, "dialog": False, "autocomplete": False, "picker": False, "secret": False, "value": "", "guard": "g" * 8,
