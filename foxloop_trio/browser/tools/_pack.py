@@ -46,5 +46,5 @@ def browser_tools(
         *filling_tools(desk, passwords=passwords, prices=prices),
         *paying_tools(desk, prices),
         *opening_tools(desk),
-        browser_task_tool(tab, memory=desk.memory, chooser=chooser, passwords=passwords),
+        browser_task_tool(tab, memory=desk.memory, chooser=chooser, passwords=passwords, pays=prices is not None),
     ]

@@ -30,11 +30,11 @@ _CARD: Final = re.compile(
 )
 
 
-def spending(page: Snapshot, control: Control) -> Spending | None:
-    """Why clicking this control may spend money; None when nothing says so."""
+def spending(page: Snapshot, control: Control, *, enter: bool = False) -> Spending | None:
+    """Why clicking this control may spend money, or pressing Enter in it; None when nothing says so."""
     if risk_of(control.label) == "spend money":
         return "label"
-    sends = control.submit or control.role == "button"
+    sends = enter or control.submit or control.role == "button"
     if sends and any(_is_card_field(one) and _pays(page, one, control) for one in page.controls):
         return "card"
     return None

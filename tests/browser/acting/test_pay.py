@@ -210,3 +210,20 @@ def test_a_card_in_a_frame_of_a_payment_service_counts_for_the_page_around_it():
     beside = Snapshot.from_wire({"frames": [state(0, None, card), state(1, 0, button)]})
     assert spending(inside, inside.control("0:1")) == "card"
     assert spending(beside, beside.control("1:1")) is None
+
+
+async def test_a_task_that_spends_money_is_no_way_around(autojump_clock, world_of):
+    """Without prices a human is asked about it each time; with prices it is left to `pay`, and may still fill the form in."""
+    pages = page(CARD)
+    goal = "name: Ada, then pay"
+    async with world_of(pages) as world:
+        action = await world.prepared("browser_task", goal=goal)
+        assert isinstance(await world.gate.check(action), Ask)
+        await world.allowed(action)
+        assert "SPEND MONEY" in world.detail
+        harmless = await world.prepared("browser_task", goal="name: Ada, do not send")
+        assert not isinstance(await world.gate.check(harmless), Ask)
+    async with world_of(pages, prices=prices) as world:
+        with pytest.raises(Refuse, match="use pay"):
+            await world.prepared("browser_task", goal=goal)
+        assert (await world.call("browser_task", goal="name: Ada, do not send")).ok
