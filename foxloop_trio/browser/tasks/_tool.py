@@ -133,9 +133,7 @@ class _Task:
         judged = {"goal": args["goal"], "form": form.to_json()}
         how = _spending(page, form)
         if how is not None and self._pays:
-            raise Refuse(
-                "This form may spend money. Fill it in with fill or a goal that says 'do not send', then use pay on its button."
-            )
+            raise Refuse("This form may spend money. Say 'do not send' in the goal, then use pay on the form's button.")
         return judged if how is None else {**judged, "spends": how}
 
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:

@@ -1,4 +1,4 @@
-"""`act` and `click`: what they say came of it, several options, pins that let changes elsewhere pass (tool reference, sections 4 to 6)."""
+"""`act` and `click`: what they say came of it, several options, pins that let changes elsewhere pass."""
 
 import pytest
 
@@ -65,9 +65,7 @@ SAID = {
 def test_the_summary_says_what_came_of_an_act(what):
     """In our words: no address and no word that we do not know."""
     result, words = SAID[what]
-    said = say_done(
-        "click", "0:3", ActResult(ok=True, started=True, **{name: value for name, value in result.items()}), navigated=False
-    )
+    said = say_done("click", "0:3", ActResult(ok=True, started=True, **result), navigated=False)
     assert words in said
     assert "evil" not in said
     assert "PAGE" not in said
