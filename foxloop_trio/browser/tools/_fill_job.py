@@ -101,7 +101,7 @@ class FillJob:
             if (attempt or not fresh or secret is not None) and (stop := await self._look_again()) is not None:
                 return stop
             now = self._pin_now(pin)
-            if not same_control(pin, now):
+            if not same_control(pin, now) or (not self._results and not _same_fields(pin, now)):
                 return Stop(why="stale", control=control_id)
             assert now is not None
             if secret is not None and not await self._secrets.still_allowed(self._now, pin["frame"], secret):
@@ -114,8 +114,8 @@ class FillJob:
                 self._kept[control_id] = result.value
                 return None
             stop = Stop(why="refused", control=control_id, result=result)
-            if result.reason != "stale" or result.started:
-                break
+            if result.reason != "stale" or result.started or len(self._results) == 1:
+                break  # before the first act, nothing but somebody else can have changed the form
         return stop
 
     async def _act(self, pin: Mapping[str, Any], op: str, value: str | None, now: Mapping[str, Any]) -> ActResult | Stop:
@@ -301,6 +301,12 @@ class FillJob:
             return []
         evidence = "sending was not observed" if self._evidence is None else SENT_WORDS[self._evidence]
         return [CheckLine(part="the form was sent", ok=self._evidence is not None, evidence=evidence)]
+
+
+def _same_fields(pin: Mapping[str, Any], now: Mapping[str, Any] | None) -> bool:
+    """Whether the fields around it are as they were judged: those of its form, or all of its frame."""
+    name = "key" if pin.get("form_key") is None else "form_key"
+    return now is not None and now.get(name) == pin[name]
 
 
 def _in_document(page: Snapshot, pin: Mapping[str, Any]) -> bool:

@@ -352,6 +352,21 @@ async def test_a_tab_that_moved_after_the_judgement_is_left_alone(autojump_clock
         assert (world.acts, world.browser.asked.count("page.read")) == ([], reads)
 
 
+@pytest.mark.parametrize("first", ["Full name", "Password"])
+async def test_a_form_that_somebody_else_changed_before_the_first_field_is_stale(autojump_clock, world_of, first):
+    """Only the own fields of this call may change their form; a secret field, for which the page is read again, is no exception."""
+    pages = page({"role": "textbox", "label": "Password", "type": "password", "form": "f"})
+    for label, fine in (("News", False), ("Home", True)):
+        async with world_of(pages, passwords=lambda url: ["hunter2"]) as world:
+            fields = world.fields(**{first: "hunter2", "Terms": True})
+            permit = await world.allowed(await world.prepared("fill", fields=fields))
+            world.document.change(label, **({"checked": False} if label == "News" else {"href": "/x"}))
+            output = await world.run(permit)
+            assert output.ok is fine
+            assert (world.acts == []) is not fine
+            assert ("stale" in output.summary) is not fine
+
+
 async def test_changes_elsewhere_on_the_page_stop_nothing(autojump_clock, world_of):
     """A ticking field outside of the form: its pin holds, and the result says so."""
     async with world_of(page({"role": "textbox", "label": "Clock"})) as world:
