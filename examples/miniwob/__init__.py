@@ -26,9 +26,6 @@ NOT_ATTEMPTED = {
     "count-sides": "the sides of a shape on a canvas: only a picture shows them",
     "daily-calendar": "its hours are drawn, not listed: there is nothing to take hold of",
     "drag-cube": "a cube that turns with every movement of the pointer",
-    "enter-password": "a password field, for which the planner needs the host's leave",
     "hot-cold": "a bare area that answers to the pointer, and is no control",
-    "login-user": "a password field, for which the planner needs the host's leave",
-    "login-user-popup": "a password field, for which the planner needs the host's leave",
     "terminal": "its keys go to a field that cannot be seen, which is no control",
 }

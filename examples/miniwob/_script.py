@@ -106,18 +106,23 @@ def click(control: Control) -> Call:
     return call("click", control_id=control.id)
 
 
-def act(control: Control, op: str, value: str | None = None) -> Call:
-    """One thing done to one control."""
-    return call("act", control_id=control.id, op=op, **({} if value is None else {"value": value}))
+def act(control: Control, op: str, **value: Any) -> Call:
+    """One thing done to one control, with `value` or `values`."""
+    return call("act", control_id=control.id, op=op, **value)
 
 
 def write(control: Control, text: str) -> Call:
     """Replace the text of a field."""
-    return act(control, "type", text)
+    return act(control, "type", value=text)
 
 
 def check(control: Control) -> Call:
     return act(control, "check")
+
+
+def fill(*fields: tuple[Control, str]) -> Call:
+    """Several fields at once. It alone may write into a password field, and only what the user named as a password."""
+    return call("fill", fields={control.id: value for control, value in fields})
 
 
 def press(control: Control, keys: str) -> Call:

@@ -79,7 +79,7 @@ def choose_list(goal: str) -> Script:
     (name,) = said(r"Select (.+) from the list and click Submit\.", goal)
     page = yield look()
     choice = page.the("combobox")
-    yield [act(choice, "select", option(choice, name)), click(page.the("button", label="Submit"))]
+    yield [act(choice, "select", value=option(choice, name)), click(page.the("button", label="Submit"))]
 
 
 @solves("click-scroll-list")
@@ -87,8 +87,8 @@ def click_scroll_list(goal: str) -> Script:
     (names,) = said(r"Select (.+) from the scroll list and click Submit\.", goal)
     page = yield look()
     choice = page.the("combobox", "listbox")
-    chosen = [act(choice, "select", option(choice, name)) for name in names.split(", ")]
-    yield [*chosen, click(page.the("button", label="Submit"))]
+    chosen = [option(choice, name) for name in names.split(", ")]
+    yield [act(choice, "select", values=chosen), click(page.the("button", label="Submit"))]
 
 
 def option(choice: Control, name: str) -> str:

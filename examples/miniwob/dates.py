@@ -13,7 +13,7 @@ def enter_date(goal: str) -> Script:
     (date,) = said(r"Enter (\d+/\d+/\d+) as the date and hit submit\.", goal)
     page = yield look()
     iso = datetime.strptime(date, "%m/%d/%Y").date().isoformat()
-    yield [act(page.controls[0], "date", iso), click(page.the("button", label="Submit"))]
+    yield [act(page.controls[0], "date", value=iso), click(page.the("button", label="Submit"))]
 
 
 @solves("enter-time")

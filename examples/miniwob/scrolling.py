@@ -10,7 +10,10 @@ FAR = "20000"
 def scroll_text_2(goal: str) -> Script:
     (way,) = said(r"Scroll the textarea to the (top|bottom) of the text hit submit\.", goal)
     page = yield look()
-    yield [act(page.the("textbox"), "scroll", FAR if way == "bottom" else f"-{FAR}"), click(page.the("button", label="Submit"))]
+    yield [
+        act(page.the("textbox"), "scroll", value=FAR if way == "bottom" else f"-{FAR}"),
+        click(page.the("button", label="Submit")),
+    ]
 
 
 @solves("sign-agreement")
@@ -23,5 +26,5 @@ def sign_agreement(goal: str) -> Script:
     if not name:
         yield click(page.the("button", label="Cancel"))
         return
-    page = yield [act(page.the("textbox", label="User agreement"), "scroll", FAR), look()]
+    page = yield [act(page.the("textbox", label="User agreement"), "scroll", value=FAR), look()]
     yield [write(page.the("textbox", label="Name"), name), click(page.the("button", label=button))]

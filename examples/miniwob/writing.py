@@ -4,7 +4,7 @@ import operator
 import re
 
 from ._reading import Page
-from ._script import Call, Script, click, look, said, solves, write
+from ._script import Call, Script, click, fill, look, said, solves, write
 
 PLACES = {"1st": 0, "2nd": 1, "3rd": 2}
 COLOURS = {
@@ -33,6 +33,28 @@ def enter_text_2(goal: str) -> Script:
     text, case = said(r'Type "(.*)" in all (upper|lower) case letters in the text input and press Submit\.', goal)
     page = yield look()
     yield answer(page, text.upper() if case == "upper" else text.lower())
+
+
+@solves("enter-password")
+def enter_password(goal: str) -> Script:
+    (password,) = said(r'Enter the password "(.+)" into both text fields and press submit\.', goal)
+    page = yield look()
+    first, second = page.all("textbox")
+    yield [fill((first, password), (second, password)), click(page.the("button", label="Submit"))]
+
+
+@solves("login-user", "login-user-popup")
+def login_user(goal: str) -> Script:
+    """Something may pop up when a field gets the focus, once; it is closed before anything is written."""
+    name, password = said(r'Enter the username "(.+)" and the password "(.+)" into the text fields and press login\.', goal)
+    page = yield look()
+    user, secret = page.all("textbox")
+    login = page.the("button")
+    for field in (user, secret):
+        page = yield [click(field), look()]
+        if popped := page.all("button", label="Cancel"):
+            yield click(popped[0])
+    yield [fill((user, name), (secret, password)), click(login)]
 
 
 @solves("find-word")

@@ -6,6 +6,7 @@ A planner sees the sentence of the task and what the tools return. Seeding, star
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ from typing import Any, Final
 import attrs
 import trio
 
-from ..actions import CheckLine, CheckResult
+from ..actions import ApprovalRequest, CheckLine, CheckResult
 from ..browser import BrowserSession, Tab, browser_tools
 from ..browser._launch import LaunchOptions, open_firefox
 from ..channel import open_session
@@ -36,6 +37,9 @@ MAX_STEPS: Final = 1000
 EPISODE_SECONDS: Final = 60.0
 """Twice the longest time that a page gives; then the episode is left."""
 MAKER: Final = "foxloop_miniwob_planners"
+
+_PASSWORD = re.compile(r'the password "([^"]*)"')
+"""What the user names in a sentence, so that it may be typed."""
 
 MakePlanner = Callable[[str], Planner]
 
@@ -132,16 +136,20 @@ async def attempt(session: BrowserSession, tab: Tab, address: str, task: str, se
 
 
 async def _work(tab: Tab, episode: Episode, make: MakePlanner) -> Attempt:
-    """Let the planner work: reading, filling and sending are granted on the page's host, since nobody is there to ask."""
+    """Let the planner work: all is granted on the page's host, and whatever is asked all the same gets a yes: nothing is real there."""
     attempted = Attempt(task=episode.task, seed=episode.seed, solved=False, utterance=episode.utterance)
     try:
         planner = make(episode.utterance)
     except Exception as error:  # the planners may be anybody's, and one that fails is a result
         return attrs.evolve(attempted, why=f"no planner for this sentence: {type(error).__name__}: {str(error)[:300]}")
-    tools = browser_tools(tab)
+    named = _PASSWORD.findall(episode.utterance)
+    tools = browser_tools(tab, passwords=lambda url: named if url.startswith(episode.url) else [])
     gate, host = create_gate(tools=tools)
     for scope in sorted({tool.scope for tool in tools}):
         await host.add_grant(scope=scope, domains=[HOST], approval="never")
+
+    async def approve(request: ApprovalRequest) -> str | None:
+        return await host.approve(request.request_id)
 
     async def judge(_: CheckInput) -> CheckResult:
         verdict = await episode.judge()
@@ -161,9 +169,8 @@ async def _work(tab: Tab, episode: Episode, make: MakePlanner) -> Attempt:
             words.append(f"{event.reason}: {event.message[:600]}")
 
     begun = time.perf_counter()
-    outcome = await Loop(planner=planner, gate=gate, tools=tools, check=judge, max_steps=MAX_STEPS).complete(
-        episode.utterance, on_event=heard
-    )
+    loop = Loop(planner=planner, gate=gate, tools=tools, on_approval=approve, check=judge, max_steps=MAX_STEPS)
+    outcome = await loop.complete(episode.utterance, on_event=heard)
     seconds = time.perf_counter() - begun
     verdict = await episode.judge()
     why = "" if verdict.solved else "; ".join([f"raw reward {verdict.raw_reward:g}", verdict.why or "", outcome.status, *words])

@@ -1,6 +1,7 @@
 """Every example of the documentation is run, and prints what the page says it prints."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
@@ -49,6 +50,14 @@ def runnable() -> list[tuple[str, str, str]]:
 def test_the_quickstart_prints_exactly_its_lines(tmp_path: Path) -> None:
     """The run that everything else grows on: no browser, no model."""
     assert run_python((ROOT / "examples" / "quickstart.py").read_text(encoding="utf-8"), tmp_path) == QUICKSTART
+
+
+def test_the_example_planners_name_all_tasks_of_the_benchmark_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its 125 registered tasks: each has a planner, or a reason why it has none."""
+    monkeypatch.syspath_prepend(ROOT)
+    examples = importlib.import_module("examples.miniwob")
+    assert len({*examples.TASKS, *examples.NOT_ATTEMPTED}) == len(examples.TASKS) + len(examples.NOT_ATTEMPTED) == 125
+    assert all(examples.NOT_ATTEMPTED.values())
 
 
 def test_the_readme_shows_the_quickstart_and_its_output_word_for_word() -> None:

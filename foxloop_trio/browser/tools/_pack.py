@@ -10,17 +10,17 @@ from ._acting import acting_tools
 from ._desk import Desk, Focus
 from ._dialogs import dialog_tools
 from ._dragging import dragging_tools
+from ._filling import filling_tools
 from ._history import history_tools
 from ._keys import key_tools
-from ._pointing import pointing_tools
-from ._scrolling import scrolling_tools
-from ._texting import texting_tools
-from ._waiting import waiting_tools
-from ._filling import filling_tools
 from ._looking import looking_tools
 from ._opening import opening_tools
 from ._paying import paying_tools
+from ._pointing import pointing_tools
+from ._scrolling import scrolling_tools
 from ._spending import Prices
+from ._texting import texting_tools
+from ._waiting import waiting_tools
 
 __all__ = ["browser_tools"]
 
