@@ -136,7 +136,7 @@ async def attempt(session: BrowserSession, tab: Tab, address: str, task: str, se
 
 
 async def _work(tab: Tab, episode: Episode, make: MakePlanner) -> Attempt:
-    """Let the planner work: all is granted on the page's host, and whatever is asked all the same gets a yes: nothing is real there."""
+    """Let the planner work: all is granted on the page's host, and what is asked all the same gets a yes, since nothing is real."""
     attempted = Attempt(task=episode.task, seed=episode.seed, solved=False, utterance=episode.utterance)
     try:
         planner = make(episode.utterance)
