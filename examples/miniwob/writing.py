@@ -60,8 +60,9 @@ def login_user(goal: str) -> Script:
 @solves("find-word")
 def find_word(goal: str) -> Script:
     (number,) = said(r'Find the (\d+)\w+ word in the paragraph, type that into the textbox and press "Submit"\.', goal)
+    """A short paragraph stands as the label of the field below it."""
     page = yield look()
-    words = " ".join(line for line in page.text if line != goal).split()
+    words = " ".join([line for line in page.text if line != goal] or [page.the("textbox").label]).split()
     yield answer(page, re.sub(r"[^a-zA-Z]", "", words[int(number) - 1]))
 
 
@@ -88,11 +89,11 @@ def table(page: Page) -> dict[str, str]:
 
 @solves("scroll-text")
 def scroll_text(goal: str) -> Script:
-    """The text of the large field is longer than its line, and stands in whole in the text of the page."""
+    """A text that is too long for the line of its field stands in whole in the text of the page."""
     page = yield look()
-    begin = next(one for one in page.all("textbox") if "multiline" in one.flags).value[:30]
-    whole = page.find(re.escape(begin) + ".*")[0].removesuffix(" Submit")
-    yield answer(page, re.findall(r"[a-zA-Z]+", whole)[-1])
+    value = next(one for one in page.all("textbox") if "multiline" in one.flags).value
+    whole = next((line for line in page.text if line.startswith(value[:30])), value)
+    yield answer(page, re.findall(r"[a-zA-Z]+", whole.removesuffix(" Submit"))[-1])
 
 
 @solves("simple-arithmetic")
@@ -161,7 +162,7 @@ def multi_layouts(goal: str) -> Script:
     page = yield look()
     calls = []
     for field in page.all("textbox"):
-        words = field.label.lower()
+        words = f"{field.label} {field.row}".lower()
         calls.append(write(field, genre if "genre" in words else director if "director" in words else year))
     yield [*calls, click(next(one for one in page.controls if one.role != "textbox"))]
 
