@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 import trio
 
+from foxloop_trio.browser import Control, Snapshot
+from foxloop_trio.browser.tools._waiting import _is_there as is_there
 from foxloop_trio.errors import Refuse
 from foxloop_trio.testing import FakeBrowser
 from foxloop_trio.testing._tool_bench import ToolBench
@@ -115,6 +117,17 @@ async def test_a_control_is_waited_for_until_it_is_gone(virtual_time: Any, bench
     assert "Load" not in (output.untrusted or "").replace("Loading", "")
 
 
+def test_a_sentence_is_no_control_that_is_waited_for() -> None:
+    """A search lists plain texts too, such as the one that tells what to do."""
+    fields = {"node": 1, "tag": "p", "type": "", "label": "Choose Save", "name": "", "placeholder": "", "section": "", "value": "",
+              "disabled": False, "read_only": False, "required": False, "offscreen": False, "submit": False, "dialog": False,
+              "autocomplete": False, "picker": False, "secret": False, "guard": "g" * 16, "frame": 0}  # fmt: skip
+    for role, there in (("text", False), ("menuitem", True)):
+        page = Snapshot(generation=1, frames=(), controls=(Control(role=role, **fields),))  # type: ignore[arg-type]
+        assert is_there(page, "save", control=True) is there
+        assert is_there(page, "save", control=False)
+
+
 async def test_what_does_not_come_in_time_is_a_failed_result_with_the_page(virtual_time: Any, bench: ToolBench) -> None:
     """Exactly at the deadline, and the planner sees what there is instead."""
     began = trio.current_time()
@@ -213,7 +226,7 @@ async def test_one_question_gets_the_judged_answer_and_the_next_one_a_no(virtual
     assert bench.asked[-1].startswith(
         'answer with yes the first question that the page asks when you do this: click button "Delete"'
     )
-    assert "The page asked a question, which got the answer that was judged. 1 script dialog opened" in output.summary
+    assert "2 script dialogs opened and 1 of them got the approved answer." in output.summary
     assert bench.judged.args["dialog"] == {"accept": True}
 
 

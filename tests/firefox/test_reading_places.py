@@ -89,14 +89,14 @@ async def test_a_send_button_says_where_its_form_goes(reader: PageReader) -> Non
     assert "destination" not in controls[0]
 
 
-async def test_boxes_are_told_in_whole_pixels_of_the_frame(reader: PageReader) -> None:
+async def test_boxes_are_told_in_half_pixels_of_the_frame(reader: PageReader) -> None:
     """Left, top, width, height in the viewport; of a toggle that is used through its label, the label's."""
     controls = await reader.controls(
         "<button style='position:absolute;left:10.4px;top:20px;width:30px;height:40px'>b</button>"
         "<label style='position:absolute;left:5px;top:100px;width:50px;height:20px'><input type=checkbox "
         "style='opacity:0'>l</label>"
     )
-    assert [one["box"] for one in controls] == [[10, 20, 30, 40], [5, 100, 50, 20]]
+    assert [one["box"] for one in controls] == [[10.5, 20, 30, 40], [5, 100, 50, 20]]
 
 
 LOOKS = [
@@ -116,7 +116,8 @@ LOOKS = [
 async def test_small_boxes_and_shapes_are_told_by_their_look(reader: PageReader) -> None:
     """Corpora 2C.2 and 2C.3: leaf boxes with a colour, a border or a picture, and the shapes of a drawing."""
     found = await reader.fragments([html for html, _ in LOOKS])
-    assert [(one["role"], one["label"], one.get("look")) for (one,) in found] == [told for _, told in LOOKS]
+    assert [(one["role"], one["label"], one.get("look")) for (*_, one) in found] == [told for _, told in LOOKS]
+    assert [[one["role"] for one in rest] for (*rest, _) in found] == [["drawing"] if "<svg" in html else [] for html, _ in LOOKS]
 
 
 async def test_icons_and_boxes_inside_controls_are_not_told(reader: PageReader) -> None:

@@ -46,6 +46,7 @@ UNSEEN = [
     # Without ink.
     "<svg width=300 height=50><text y=20 fill=transparent>{}</text></svg>",
     "<svg width=300 height=50><text y=20 fill=white>{}</text></svg>",
+    "<svg width=300 height=50><rect width=300 height=50 fill=white /><text y=20 fill=white>{}</text></svg>",
     "<svg width=300 height=50><text y=20 fill-opacity=0>{}</text></svg>",
     "<p style='color:color(srgb 1 1 1)'>{}</p>",
     "<p style='color:color(srgb 0 0 0 / 0)'>{}</p>",
@@ -83,6 +84,7 @@ SEEN = [
     "<p style='color:rgba(0,0,0,.4)'>{}</p>",
     "<svg width=300 height=50><text y=20>{}</text></svg>",
     "<svg width=300 height=50><text y=20 fill=white stroke=black>{}</text></svg>",
+    "<svg width=300 height=50><rect width=300 height=50 fill=red /><text y=20 fill=white>{}</text></svg>",
     "<p style='clip-path:polygon(0 0,100% 0,100% 100%,0 100%)'>{}</p>",
     "<p style='clip-path:circle(90% at 0 0)'>{}</p>",
     "<div style='color:transparent'><p style='color:black;display:contents'>{}</p></div>",
