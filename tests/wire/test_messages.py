@@ -66,7 +66,7 @@ ALSO = {
 
 POINTS = {f"params.value.{end}.{axis}" for end in ("onto", "from", "by") for axis in ("x", "y")}
 
-FRACTIONS = {*POINTS, "params.value", "params.scale", "result.scale", "result.frames[].took_ms"}
+FRACTIONS = {*POINTS, "params.value", "params.scale", "result.scale", "result.frames[].took_ms", "result.frames[].controls[].box[]"}
 """Numbers that need not be whole."""
 
 NEGATIVE = {*POINTS, "params.value", "result.frames[].controls[].box[]", "result.frames[].origin[]"}

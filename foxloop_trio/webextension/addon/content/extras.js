@@ -14,7 +14,8 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
   const LEAVES = ":empty:is(div, span, i, b, em, strong, p, td, li, a)";
   const PLAYERS = "video[controls], audio[controls]";
   // An anchor without an address that has a tip or names its handler is a button of a script, as those of date pickers are.
-  const HANDLED = "[onclick], [onmousedown], [onpointerdown], [tabindex]:not([tabindex^='-']), a:not([href]):is([title], [data-handler])";
+  const BUTTON_LIKE = "a:not([href]):is([title], [data-handler])";
+  const HANDLED = `[onclick], [onmousedown], [onpointerdown], [tabindex]:not([tabindex^='-']), ${BUTTON_LIKE}`;
   // What says that it can be dragged, or is the handle of something that can.
   const HELD = "[draggable='true'], .ui-draggable, .ui-sortable-handle, .ui-resizable-handle";
   const INLINE = "[style*='cursor']";

@@ -397,7 +397,10 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       }
       const ground = groundOf(holder);
       return (
-        ground !== "unknown" && contrast(over(ink, ground), ground) < SAME_COLOUR && !onPicture(holder) && !paintedBehind(holder, ink)
+        ground !== "unknown" &&
+        contrast(over(ink, ground), ground) < SAME_COLOUR &&
+        !onPicture(holder) &&
+        !paintedBehind(holder, ink)
       );
     }
 
