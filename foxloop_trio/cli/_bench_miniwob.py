@@ -61,9 +61,10 @@ def miniwob(tasks: tuple[str, ...], seeds: int, planners: Path | None, as_json: 
     attempted = [task for task in wanted if task in found.tasks]
     left = why_not(wanted, found)
     attempts: list[Attempt] = []
-    with progress("solving", Console(stderr=True), total=len(attempted) * seeds) as advance:
+    if attempted:
         names = [str(number) for number in range(seeds)]
-        trio.run(lambda: attempt_all(pages, found, attempted, names, advance=advance, done=attempts.append))
+        with progress("solving", Console(stderr=True), total=len(attempted) * seeds) as advance:
+            trio.run(lambda: attempt_all(pages, found, attempted, names, advance=advance, done=attempts.append))
     if as_json:
         print_json(plain(attempts, left, seeds, MINIWOB.version))
     else:

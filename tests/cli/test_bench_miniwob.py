@@ -99,7 +99,7 @@ TASKS = {
     told = json.loads(done.stdout)
     assert (told["attempted"], told["solved"], told["seeds"]) == (3, ["click-test"], 2)
     assert [(one["task"], one["seed"], one["solved"], one["steps"]) for one in told["episodes"]] == [
-        ("click-test", "0", True, 2), ("click-test", "1", True, 2), ("focus-text", "0", False, 2), ("focus-text", "1", False, 2),
+        ("click-test", "0", True, 2), ("click-test", "1", True, 2), ("focus-text", "0", False, 1), ("focus-text", "1", False, 1),
         ("click-link", "0", False, 0), ("click-link", "1", False, 0),
     ]  # fmt: skip
     assert "raw reward 0" in told["episodes"][2]["why"]

@@ -133,7 +133,7 @@ def failures(attempts: list[Attempt]) -> list[str]:
 @pytest.mark.parametrize(
     "task",
     [
-        "click-tab-2-hard", "click-checkboxes-large", "login-user", "book-flight", "use-autocomplete", "scroll-text-2",
+        "click-tab-2-hard", "click-checkboxes-large", "login-user", "book-flight",
         "sign-agreement", "email-inbox-forward-nl", "social-media-some", "navigate-tree", "click-shape", "click-pie",
         "drag-items", "draw-circle", "use-slider", "click-menu", "highlight-text",
     ],
