@@ -71,7 +71,7 @@ def miniwob_pages(cache: Path | None = None, *, download: Callable[[Path], None]
     it is given (default: pip). Blocks; two processes may call it at once, since the finished folder appears in one rename.
     Raises CorpusError, with the way out, when the wheel cannot be had or is not the pinned one.
     """
-    home = (cache if cache is not None else _user_cache()) / f"miniwob-{VERSION}-{WHEEL_SHA256[:12]}"
+    home = (cache if cache is not None else user_cache()) / f"miniwob-{VERSION}-{WHEEL_SHA256[:12]}"
     pages = home / "html"
     if pages.is_dir():
         return pages
@@ -93,7 +93,7 @@ def miniwob_pages(cache: Path | None = None, *, download: Callable[[Path], None]
     return pages
 
 
-def _user_cache() -> Path:
+def user_cache() -> Path:
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (
         configured if configured.is_absolute() else Path.home() / ".cache"
