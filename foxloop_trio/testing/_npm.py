@@ -76,8 +76,8 @@ def npm_packages(pins: Iterable[Pin], cache: Path | None = None, *, download: Do
     """The folder of each package, by its name; fetched once, then kept in `cache`.
 
     `cache` is a folder of the user's (default: ``foxloop-trio`` in the XDG cache folder). Blocks; two processes may call it at
-    once, since a finished folder appears in one rename. Raises CorpusError, with the way out, when a package cannot be had or is not the
-    pinned one.
+    once, since a finished folder appears in one rename. Raises CorpusError, with the way out, when a package cannot be had or is
+    not the pinned one.
     """
     home = (cache if cache is not None else user_cache()) / "npm"
     found = {pin: home / pin.folder for pin in pins}

@@ -1,7 +1,8 @@
 """Eyes and trusted hands on a page, past the product: what the page believes, and what a person would do to it.
 
 Everything goes over WebDriver BiDi: the eyes evaluate in the page's own realm, the hands send trusted input, as a mouse and a
-keyboard do. So a test that compares what a tool reports with what `Probe.state` says does not take our add-on's word for it. The pages keep to ``tests/firefox/pages/shared/page.js``.
+keyboard do. So a test that compares what a tool reports with what `Probe.state` says does not take our add-on's word for it.
+The pages keep to ``tests/firefox/pages/shared/page.js``.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@ The hand is trusted input over WebDriver BiDi, which none of our acting code is 
 state differ in another test, it is the tool.
 """
 
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -360,3 +362,14 @@ def test_every_library_page_is_used() -> None:
     assert sorted(page.stem for page in PAGES.glob("*.html") if "shared/page.js" in page.read_text(encoding="utf-8")) == sorted(
         HANDS
     )
+
+
+@pytest.mark.long
+def test_controlled_fields_take_every_act() -> None:
+    """What is typed, checked, chosen and sent is what React, Vue and Svelte believe; and the table of all pages can be made."""
+    table = Path(__file__).with_name("acting_table.py")
+    pages = ["inputs-react", "inputs-vue", "inputs-svelte"]
+    done = subprocess.run([sys.executable, str(table), *pages], capture_output=True, text=True, timeout=300, check=True)
+    rows = [[cell.strip() for cell in row.split("|")[1:4]] for row in done.stdout.splitlines()[2:]]
+    assert {page for page, _, _ in rows} == set(pages)
+    assert [row for row in rows if row[2] != "works" and row[1] != "multi-select, two"] == []
