@@ -186,7 +186,6 @@ def aims() -> list[Aim]:
         "banner first",
         lambda s: s["pressed"] == ["below"],
         ("Accept", "click", None),
-        ("Close", "click", None),
         ("Below", "click", None),
     )
     aim(page, "covered by a veil", lambda s: s["pressed"] == ["under"], ("Under the veil", "click", None))
