@@ -6,6 +6,7 @@ is known of its effect is reported before it leaves.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -21,6 +22,7 @@ from ..errors import BadOptionsError, BrowserError, ChannelError
 from ._act import ActResult, Value, check_permit, check_pin
 from ._changes import changes
 from ._faults import browser_error
+from ._navigation import MAX_STOPPED
 from ._picture import Screenshot, check_picture
 from ._reading import TOP_ONLY, Question, documents_of, element_of, with_top
 from ._restricted import restriction_words
@@ -103,6 +105,8 @@ class Tab:
         self._reads = 0
         self._documents: dict[int, str] = {}
         self._context: str | None = None
+        self._stopped: deque[str] = deque(maxlen=MAX_STOPPED)
+        self._stops = 0
 
     def __repr__(self) -> str:
         return f"<Tab {self.id}{' closed' if self.closed else ''} {self._state['url'][:80]!r}>"
@@ -128,6 +132,30 @@ class Tab:
     def host(self) -> str | None:
         """Host name of the address, lower case, no port; None when the tab shows no http or https page."""
         return _host(self.url)
+
+    @property
+    def stopped(self) -> tuple[str, ...]:
+        """Addresses that the page wanted to lead to and that a lease with ``navigation="block"`` stopped; the newest 50, oldest
+        first. Untrusted.
+        """
+        self.session.catch_up()
+        return tuple(self._stopped)
+
+    @property
+    def stops(self) -> int:
+        """How many were stopped in all."""
+        self.session.catch_up()
+        return self._stops
+
+    def stopped_since(self, stops: int) -> tuple[str, ...]:
+        """Those that came after `stops` had this value, as far as they are remembered."""
+        new = self.stops - stops
+        return self.stopped[-new:] if new > 0 else ()
+
+    def note_stopped(self, url: str) -> None:
+        """The add-on stopped this one."""
+        self._stopped.append(url)
+        self._stops += 1
 
     def update(self, state: Mapping[str, Any]) -> None:
         """Take a newer state of this tab, as the wire has it."""

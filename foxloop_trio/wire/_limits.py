@@ -49,6 +49,7 @@ LIMITS: Final[dict[str, int]] = {
     "guard": 256,  # guard and key: keyed digests
     "heading": 500,
     "headings": 200,
+    "hosts": 100,  # hosts that a held tab may show beside its own
     "label": 200,  # computed name (2.5)
     "look": 60,  # what a small picture or box looks like
     "marks": 1_000,  # controls whose ids are drawn on one picture

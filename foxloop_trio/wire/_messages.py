@@ -174,6 +174,7 @@ _TABLE: Final = (
     _request("tab.close", {"tab": NATURAL}, NOTHING),
     _request("tab.activate", {"tab": NATURAL}, NOTHING),
     _request("tab.goto", {"tab": NATURAL, "url": ADDRESS}, ONE_TAB),
+    _request("tab.hold", {"tab": NATURAL, "hosts": nullable(listing(text("attribute", least=1), "hosts"))}, NOTHING),
     _request(
         "tab.capture",
         {"tab": NATURAL, "format": choice("png", "jpeg")},
@@ -192,6 +193,7 @@ _TABLE: Final = (
     ),
     _told_by(ADDON, "tab.changed", {"tab": TAB}),
     _told_by(ADDON, "tab.removed", {"tab": NATURAL}),
+    _told_by(ADDON, "tab.stopped", {"tab": NATURAL, "url": ADDRESS}),
     # Documents and what is done in them.
     _told_by(ADDON, "document.here", {**PLACE, "url": ADDRESS}),
     _told_by(ADDON, "document.gone", PLACE),

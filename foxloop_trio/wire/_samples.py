@@ -290,6 +290,8 @@ def samples() -> list[Json]:
         ("tab.close", {"tab": 7}, {}),
         ("tab.activate", {"tab": 7}, {}),
         ("tab.goto", {"tab": 7, "url": "https://shop.example/"}, {"tab": _tab()}),
+        ("tab.hold", {"tab": 7, "hosts": ["shop.example", "pay.example"]}, {}),
+        ("tab.hold", {"tab": 7, "hosts": None}, {}),
         ("tab.capture", {"tab": 7, "format": "png"}, {"data": "iVBORw0KGgo="}),
         ("page.read", {"tab": 7}, {"frames": [_frame()], "unreadable": [{"url": "about:blank", "reason": "no document"}]}),
         (
@@ -351,6 +353,7 @@ def samples() -> list[Json]:
         (ADDON, "page.started", {"id": REQUEST}),
         (ADDON, "tab.changed", {"tab": _tab()}),
         (ADDON, "tab.removed", {"tab": 7}),
+        (ADDON, "tab.stopped", {"tab": 7, "url": "https://elsewhere.example/"}),
         (ADDON, "document.here", {**_place(), "url": "https://shop.example/basket"}),
         (ADDON, "document.gone", _place()),
         (ADDON, "dialog.shown", {"tab": 7, "frame": 0, "kind": "prompt", "message": "Name?", "answer": None}),

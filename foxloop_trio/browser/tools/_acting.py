@@ -145,7 +145,7 @@ async def run_pinned(
                 return desk.failed_moved(ctx)
             raise
         if not result.ok:
-            summary = say_refused(op, target["control"], result)
+            summary = desk.with_stops(say_refused(op, target["control"], result))
             return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)
         return await _after(desk, ctx, op, target, before, result)
 

@@ -19,7 +19,7 @@ from .._tab import Tab
 from ._address import host_of, plain_host
 from ._pin import Memory, make_pin
 from ._view import View
-from ._words import NOT_READ, say_elsewhere, say_error, say_moved, say_page
+from ._words import NOT_READ, say_elsewhere, say_error, say_moved, say_page, say_stopped
 
 __all__ = ["MAX_VALUE", "Args", "Desk", "Focus", "permit_of"]
 
@@ -37,6 +37,7 @@ class Desk:
         self.tab = tab
         self.memory = Memory()
         self._focus = focus
+        self._stops = tab.stops if isinstance(tab, Tab) else 0
 
     def domain(self, args: Args, ctx: ToolContext) -> str:
         """The host of the page in the tab, now. Raises Refuse when it shows no web page."""
@@ -90,7 +91,15 @@ class Desk:
                 page = await self.look(ctx, View.of({}, await self.asked_focus()))
             except BrowserError:
                 return None, NOT_READ
-        return page, say_elsewhere(plain_host(self.tab.host)) if page is None else say_page(page)
+        words = say_elsewhere(plain_host(self.tab.host)) if page is None else say_page(page)
+        return page, self.with_stops(words)
+
+    def with_stops(self, words: str) -> str:
+        """`words`, and where the page wanted to lead since this was last told, which the tab's lease stopped."""
+        if not isinstance(self.tab, Tab):
+            return words
+        stopped, self._stops = self.tab.stopped_since(self._stops), self.tab.stops
+        return f"{words} {say_stopped(stopped)}" if stopped else words
 
     # Failures
 

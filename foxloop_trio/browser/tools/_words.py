@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from ...errors import BrowserError
 from .._act import ActResult, DialogSeen
@@ -16,6 +17,7 @@ from .._picture import Screenshot
 from .._quoting import quote
 from .._restricted import restriction_words
 from .._snapshot import Snapshot
+from ._address import plain_host
 
 __all__ = [
     "NOT_READ",
@@ -31,11 +33,15 @@ __all__ = [
     "say_picture",
     "say_refused",
     "say_stale",
+    "say_stopped",
     "seen",
 ]
 
 MAX_SHOWN: Final = 900
 """Characters of a quoted value or address in a description, which is cut at 2000: none may push the others out of sight."""
+
+MAX_HOSTS: Final = 5
+"""That one summary names."""
 
 REFUSALS: Final[Mapping[str, str]] = {
     "cancelled": "it was stopped before it began",
@@ -119,6 +125,16 @@ def say_moved(judged: str | None, now: str | None) -> str:
 def say_elsewhere(host: str | None) -> str:
     """What was done led to a page that this call was not judged for."""
     return f"The tab is on {host or 'a page that is no web page'} now, which was not read: call snapshot to see it."
+
+
+def say_stopped(urls: Sequence[str]) -> str:
+    """Where the page wanted to lead, by host alone: the rest of an address is the page's own."""
+    hosts = sorted({plain_host(urlsplit(url).hostname) or "another host" for url in urls})
+    more = f" and {len(hosts) - MAX_HOSTS} more hosts" if len(hosts) > MAX_HOSTS else ""
+    return (
+        f"The page wanted to lead to {', '.join(hosts[:MAX_HOSTS])}{more}, which was stopped before it loaded: this tab stays on "
+        "its own host."
+    )
 
 
 def say_stale(op: str) -> str:

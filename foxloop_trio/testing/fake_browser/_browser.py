@@ -20,9 +20,10 @@ import inspect
 import struct
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, Final, final
+from urllib.parse import urlsplit
 
 import attrs
 import trio
@@ -42,7 +43,7 @@ from ._document import FakeControl, FakeDocument, KeptOutcome
 from ._faults import Cut, Delay, Duplicate, Fail, FaultPlan, Phase, Refuse
 from ._hands import PROVES
 from ._line import Line, LineCall
-from ._tabs import BLANK, FakeTab, FakeTabs, Refused
+from ._tabs import BLANK, FakeTab, FakeTabs, Refused, Stopped
 
 __all__ = ["Answer", "FakeBrowser"]
 
@@ -253,7 +254,8 @@ class FakeBrowser:
 
     def navigate(self, tab: Tab | int, url: str) -> None:
         """Somebody else loads another page there."""
-        self._tabs.get(_id_of(tab)).load(url)
+        with suppress(Stopped):  # of a held tab, nobody leads it elsewhere
+            self._tabs.get(_id_of(tab)).load(url)
 
     def close_tab(self, tab: Tab | int) -> None:
         """A person closes it."""
@@ -366,6 +368,10 @@ class FakeBrowser:
                 return await self._open(params["url"], active=params["active"])
             case "tab.goto":
                 return await self._load(self._tabs.get(params["tab"]), params["url"])
+            case "tab.hold":
+                hosts = params["hosts"]
+                self._tabs.get(params["tab"]).held = None if hosts is None else frozenset(hosts)
+                return {}
             case "tab.capture":
                 return self._capture(params)
             case "page.read":
@@ -395,7 +401,10 @@ class FakeBrowser:
     async def _load(self, tab: FakeTab, url: str) -> dict[str, Any]:
         if url != BLANK and not url.startswith(("http://", "https://")):
             raise Refused("illegal-url", "only http and https addresses and about:blank can be opened")
-        tab.load(url)
+        try:
+            tab.load(url, through=urlsplit(url).hostname)
+        except Stopped as stopped:
+            raise Refused("navigation-failed", "it led to another host, and the tab is held") from stopped
         await tab.arrived()
         if tab.closed.is_set():
             raise Refused("no-tab", f"tab {tab.id} was closed")

@@ -40,7 +40,8 @@ function set() {
   };
   const documents = { top: (id) => docs.get(id) ?? null };
   const notify = (method, params) => told.push([method, params]);
-  const tabs = createTabs({ browser, documents, notify, limits: protocol.limits, platform: clock.platform });
+  const holds = { letThrough: () => () => {} };
+  const tabs = createTabs({ browser, documents, holds, notify, limits: protocol.limits, platform: clock.platform });
   tabs.listen();
   const controller = new AbortController();
   const call = { signal: controller.signal, left: () => 1000 };

@@ -1,8 +1,8 @@
 // tabs: the methods `tab.*`, and the notifications about tabs.
 //
 // Purpose: list, open, close, raise and send tabs to an address; say when one changed.
-// Parameters: the WebExtension API `browser`, documents (documents.js), `notify`, the limits of the protocol, and the platform's
-// timers and wall clock.
+// Parameters: the WebExtension API `browser`, documents (documents.js), holds (holds.js), `notify`, the limits of the protocol, and
+// the platform's timers and wall clock.
 // Result: `{ handlers, get, unreadable, picture, here(doc), listen() }`.
 //
 // "Arrived" means: a document that began to load after we asked has said hello. The tab's address and status are not enough, since
@@ -30,7 +30,7 @@ const KEPT_OUT = [
   [/^https?:\/\/(?:[\w-]+\.)*(?:mozilla\.org|firefox\.com|mozilla\.com)\//, "a site of Mozilla's that is closed to add-ons"],
 ];
 
-export function createTabs({ browser, documents, notify, limits, platform }) {
+export function createTabs({ browser, documents, holds, notify, limits, platform }) {
   const { setTimeout, clearTimeout, wallNow } = platform;
   const waiters = new Set();
   const changed = new Set();
@@ -194,13 +194,22 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
     }
     const arriving = arrival(id, { url: address, since: wallNow(), call });
     arriving.catch(() => {}); // it may fail before it is awaited
+    const arrivedThere = holds.letThrough(id, address);
     try {
-      await browser.tabs.update(id, { url: address });
+      await update(id, address);
+      waiterFor(id)?.updated();
+      return await arrived(id, await arriving, before.url);
+    } finally {
+      arrivedThere();
+    }
+  }
+
+  async function update(id, url) {
+    try {
+      await browser.tabs.update(id, { url });
     } catch {
       throw new Fault("illegal-url", "Firefox does not let an extension open that address");
     }
-    waiterFor(id)?.updated();
-    return arrived(id, await arriving, before.url);
   }
 
   async function close({ tab }) {
