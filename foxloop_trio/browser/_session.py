@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from ..channel import ChannelSession
-from ..errors import BrowserError, BusyError, ChannelError, UsageError
+from ..errors import BadOptionsError, BrowserError, BusyError, ChannelError, UsageError
 from ..ports import Ids
 from ..wire import Notification
 from ._bidi import Commander
@@ -49,13 +49,26 @@ class BrowserSession:
 
     * `bidi`: sends WebDriver BiDi commands; only a launched Firefox has it.
     * `allow_focus`: acts may give the page the focus. A Firefox of our own: yes; a person's: only with a lease that says so.
+    * `trusted_input`: presses, keys, typing and hovering in the top document are input of Firefox's own, over BiDi, for pages that
+      take no events of a script. It needs the tab in front, and is ten times slower.
     * `ids`: random bytes for the ids of acts.
     """
 
     def __init__(
-        self, channel: ChannelSession, *, bidi: Commander | None = None, allow_focus: bool = False, ids: Ids | None = None
+        self,
+        channel: ChannelSession,
+        *,
+        bidi: Commander | None = None,
+        allow_focus: bool = False,
+        trusted_input: bool = False,
+        ids: Ids | None = None,
     ) -> None:
+        if trusted_input and bidi is None:
+            raise BadOptionsError(
+                "trusted_input needs BiDi, which only a Firefox that we launched has: launch_firefox(trusted_input=True)"
+            )
         self.channel = channel
+        self.trusted_input = trusted_input
         self.allow_focus = allow_focus
         self._bidi = bidi
         self._ids: Ids = ids or (lambda nbytes, purpose: secrets.token_bytes(nbytes))
@@ -176,7 +189,7 @@ class BrowserSession:
 
         Raises UsageError, code ``permit-missing``, for an act: those go through `Tab.act`, which takes a permit.
         """
-        if method.startswith("page.act"):
+        if method.startswith(("page.act", "page.aim")):
             raise UsageError("an act needs the gate's permit; use tab.act(target, op, value, permit=...)", code="permit-missing")
         try:
             answer = await self.channel.call(method, params, timeout=timeout)

@@ -27,6 +27,7 @@ from ._picture import Screenshot, check_picture
 from ._reading import TOP_ONLY, Question, documents_of, element_of, with_top
 from ._restricted import restriction_words
 from ._snapshot import Control, Snapshot
+from ._trusted import TRUSTED_OPS, act_by_hand
 from ._uploads import check_files, pieces
 
 if TYPE_CHECKING:
@@ -62,6 +63,9 @@ REFUSED_UNSTARTED: Final[Mapping[str, str]] = {
     "timeout": "timeout",
 }
 """Codes with which the add-on says that an act was not begun, and the refusal that this is for who acts."""
+
+UNBEGUN: Final = {"ok": False, "started": False, "submitted": False, "navigated": False, "dialogs": []}
+"""What every refusal before the first event has, as the wire has it."""
 
 UNANSWERED: Final = ActResult(ok=False, started=True, reason="timeout")
 """Sent, and no answer: it may have been done or not."""
@@ -342,14 +346,57 @@ class Tab:
                 raise
         if files:
             check_permit(permit, target, op, value, self.host, dialog)  # it took a while
-        try:
-            call = self.session.channel.start("page.act", {**place, **judged, **how}, timeout=ACT_SECONDS)
-        except ChannelError as error:
-            raise browser_error(error) from error
+        order = {**place, **judged, **how}
         done = {"op": op, "control": target["control"]}
-        result = await _follow(call, lambda state: tell(state, done if state in ("done", "partial") else None), cancel_grace)
+
+        def told(state: EffectState) -> None:
+            tell(state, done if state in ("done", "partial") else None)
+
+        if self.session.trusted_input and op in TRUSTED_OPS and target["frame"] == 0:
+            allowed = partial(check_permit, permit, target, op, value, dialog=dialog)
+            result = await self._by_hand(order, lambda: allowed(host=self.host), told, cancel_grace)
+        else:
+            result = await _follow(self._start("page.act", order), told, cancel_grace)
         self.session.acknowledge(place, call_id)
         return result
+
+    def _start(self, method: str, order: Mapping[str, Any]) -> Call:
+        try:
+            return self.session.channel.start(method, order, timeout=ACT_SECONDS)
+        except ChannelError as error:
+            raise browser_error(error) from error
+
+    async def _by_hand(
+        self, order: Mapping[str, Any], allowed: Callable[[], None], told: Callable[[EffectState], None], grace: float
+    ) -> ActResult:
+        """The route of `_trusted`: the tab comes to the front, and the input is Firefox's own."""
+        context = await self.bidi_context()
+        if not self.active:
+            await self.activate()
+
+        async def aim() -> Mapping[str, Any]:
+            call = self._start("page.aim", order)
+            try:
+                return await call.result()
+            except RemoteCallError as error:
+                if error.code in REFUSED_UNSTARTED:
+                    return {"outcome": {**UNBEGUN, "reason": REFUSED_UNSTARTED[error.code]}}
+                raise browser_error(error) from error
+            except ChannelError as error:
+                raise browser_error(error) from error
+            finally:
+                call.abandon()
+
+        async def finish(how: str) -> ActResult:
+            try:
+                return ActResult.from_wire(await self._start("page.act", {**order, "input": how}).result())
+            except ChannelError as error:
+                raise browser_error(error) from error
+
+        async def send(actions: list[dict[str, Any]]) -> None:
+            await self.session.bidi("input.performActions", context=context, actions=actions)
+
+        return await act_by_hand(aim=aim, allowed=allowed, send=send, finish=finish, tell=told, grace=grace)
 
     async def settle(self, target: Mapping[str, Any], *, list_for: int | None = None, sent: bool = False) -> Settled:
         """Wait until the document of `target` has been quiet for 0.12 s, at most 1.5 s.

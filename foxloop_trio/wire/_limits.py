@@ -34,8 +34,10 @@ MAX_SAFE_INTEGER: Final = 2**53 - 1
 """Largest integer that JavaScript keeps exact. Firefox's own frame ids exceed 32 bits."""
 
 LIMITS: Final[dict[str, int]] = {
+    "actions": 500,  # ticks of one piece of input of Firefox's own
     "addresses": 65_536,  # url, href, destination: Firefox loads longer ones, but nothing that a person would be asked about
     "attribute": 1_000,  # name and placeholder, as written by the page
+    "chunks": 100,  # pieces of input of one act
     "controls": 1_000,  # controls of one frame in one answer; 300 unless more are asked for (section 2.11)
     "calls": 32,  # outcomes that a document keeps, and so calls in one acknowledgement
     "deadline_ms": 3_600_000,  # an hour: longer waits are many calls

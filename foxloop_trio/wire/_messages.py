@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import attrs
 
-from ._act_values import ACT_VALUE, HOW, PIECE
+from ._act_values import ACT_VALUE, ACTION, HOW, PIECE
 from ._limits import LIMITS, PROTOCOL
 from ._shapes import (
     ACT_OPERATIONS,
@@ -124,6 +124,21 @@ READ: Final[dict[str, Schema]] = {
 }
 """What narrows a read down or pages through it; all of it may be left out."""
 
+ACT: Final[dict[str, Schema]] = {
+    "incarnation": HEX_32,
+    "call": HEX_32,
+    **PLACE,
+    "host": text("attribute"),
+    "node": NATURAL,
+    "guard": text("guard"),
+    "key": text("guard"),
+    "op": choice(*ACT_OPERATIONS),
+    "value": ACT_VALUE,
+    "mark": BOOLEAN,
+    "focus": BOOLEAN,
+}
+"""What is done to which control, as it was judged."""
+
 MARK: Final = record({"frame": NATURAL, "node": NATURAL}, {"label": text("token")})
 
 # Keywords for texts do not judge objects and lists, nor the other way round: each of these is "one of the words, or such a thing".
@@ -203,23 +218,12 @@ _TABLE: Final = (
         record({"frames": listing(FRAME_STATE, "frames"), "unreadable": listing(UNREADABLE, "frames")}),
         optional=READ,
     ),
+    _request("page.act", ACT, ACT_RESULT, optional=HOW),
     _request(
-        "page.act",
-        {
-            "incarnation": HEX_32,
-            "call": HEX_32,
-            **PLACE,
-            "host": text("attribute"),
-            "node": NATURAL,
-            "guard": text("guard"),
-            "key": text("guard"),
-            "op": choice(*ACT_OPERATIONS),
-            "value": ACT_VALUE,
-            "mark": BOOLEAN,
-            "focus": BOOLEAN,
-        },
-        ACT_RESULT,
-        optional=HOW,
+        "page.aim",
+        ACT,
+        record({}, {"outcome": ACT_RESULT, "chunks": listing(listing(ACTION, "actions"), "chunks")}),
+        optional={name: schema for name, schema in HOW.items() if name != "input"},
     ),
     _request("page.stage", {**PLACE, "call": HEX_32, **PIECE}, NOTHING),
     _told_by(ADDON, "page.started", {"id": {"type": "string", "minLength": 1, "maxLength": 64}}),

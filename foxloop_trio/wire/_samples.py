@@ -54,6 +54,17 @@ def _error(code: str, message: str) -> Json:
     return {"jsonrpc": "2.0", "id": REQUEST, "error": {"code": number, "message": message, "data": {"code": code}}}
 
 
+def _input() -> list[Json]:
+    return [
+        {"do": "move", "x": 120, "y": 300},
+        {"do": "down", "button": 0},
+        {"do": "up", "button": 0},
+        {"do": "pause", "ms": 50},
+        {"do": "key_down", "char": "A"},
+        {"do": "key_up", "char": "A"},
+    ]
+
+
 def _tab() -> Json:
     return {
         "tab": 7,
@@ -340,6 +351,9 @@ def samples() -> list[Json]:
         ("page.act", {**_act(), "op": "select", "value": ["no", "se"], "dialog": {"accept": True, "reply": "Ada"}}, _acted()),
         ("page.act", {**_act(), "op": "files", "value": {"files": [{"name": "a.txt", "type": "text/plain", "size": 3}]}}, _acted()),
         ("page.act", {**_act(), "op": "scroll", "value": {"until": "Terms"}}, _acted()),
+        ("page.aim", {**_act(), "op": "click", "value": None, "form_key": "bb11cc22dd33ee44"}, {"chunks": [_input()]}),
+        ("page.aim", {**_act(), "op": "click", "value": None, "dialog": {"accept": False}}, {"outcome": _refused()}),
+        ("page.act", {**_act(), "op": "click", "value": None, "input": "sent"}, _acted()),
         ("page.stage", {**_place(), "call": CALL, "index": 0, "data": "YWJj"}, {}),
         ("page.settle", {**_place(), "list_for": None}, {"waited_ms": 120, "gone": False}),
         ("page.settle", {**_place(), "list_for": 4}, {"waited_ms": 600, "gone": True}),

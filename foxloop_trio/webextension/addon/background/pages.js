@@ -50,6 +50,27 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
     }
   }
 
+  function orderOf(params, call) {
+    const { call: name, frame, document, host, node, guard, key, form_key: formKey, op, value, mark, focus, dialog } = params;
+    const stopped = params.input === "stopped";
+    const deadline = wallNow() + call.left();
+    return { call: name, frame, document, host, node, guard, key, formKey, op, value, mark, focus, dialog, stopped, deadline };
+  }
+
+  // The first half of an act that input of Firefox's own does: nothing is done but to wait for it.
+  async function aim(params, call) {
+    const doc = documents.find(params);
+    if (doc === null) {
+      throw await missing(params);
+    }
+    happenings.lately(doc);
+    const reply = await answer(documents.ask(doc, { op: "aim", order: orderOf(params, call) }), call);
+    if (reply.gone) {
+      throw new Fault("document-gone", "the document went away before anything was done");
+    }
+    return verbatim(reply.json);
+  }
+
   async function act(params, call) {
     if (params.incarnation !== incarnation) {
       throw new Fault("other-incarnation", "the add-on's background page was restarted since; nothing was done");
@@ -59,12 +80,10 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
       throw await missing(params);
     }
     call.signal.throwIfAborted();
-    const { call: name, document, host, node, guard, key, form_key: formKey, op, value, mark, focus, dialog } = params;
-    const deadline = wallNow() + call.left();
-    const order = { call: name, document, host, node, guard, key, formKey, op, value, mark, focus, dialog, deadline };
     happenings.lately(doc);
     const onStarted = () => notify("page.started", { id: call.id });
-    const reply = await outcome(documents.ask(doc, { op: "act", order }, { onStarted }), call);
+    const how = params.input === undefined ? "act" : "finish";
+    const reply = await outcome(documents.ask(doc, { op: how, order: orderOf(params, call) }, { onStarted }), call);
     if (!reply.gone) {
       return verbatim(reply.json);
     }
@@ -125,6 +144,7 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
       "tab.capture": pictures.capture,
       "page.read": reading.read,
       "page.act": act,
+      "page.aim": aim,
       "page.stage": stage,
       "page.settle": settle,
       "page.outcome": keptOutcome,

@@ -5,8 +5,12 @@
 // host, node, guard, key, formKey, op, value, mark, focus, dialog }`, as judged. `call`: `{ over() -> null or { code, message },
 // onStarted(), onSubmitted(), onDialog(dialog), whileBusy(tell) }`; `tell` answers what is known so far, while the page's own code
 // runs.
-// Depends on: controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles, sight, submits,
-// values, words.
+// Depends on: controls, dialogs, focus, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles, sight,
+// submits, tree, trusted, values, words.
+//
+// `aim(order, call)` and `finish(order, call)` are the two halves of an act that Firefox's own input does (trusted.js). The first
+// answers JSON text of `{ chunks }`, what is to be sent, or of `{ outcome }` when nothing is; the second, with `order.stopped` when
+// not all of it was sent, the ActResult.
 //
 // An operation that takes several turns asks `steps.stop()` after each wait; what it has done so far stands in the result as `did`.
 // Between the checks and the first event nothing is awaited: after each wait everything is checked again. `onStarted` is called
@@ -15,8 +19,8 @@
 "use strict";
 
 foxloop.define("act", (parts) => {
-  const { controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles } = parts;
-  const { sight, submits, values, words } = parts;
+  const { controls, dialogs, focus, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles } = parts;
+  const { sight, submits, tree, trusted, values, words } = parts;
   const SCROLL_PAUSE_MS = 50;
   const MOST_STEPS = 50; // that a result names
   const LINGER_MS = 1000; // how long dialogs are still answered when nobody asks us to settle
@@ -178,6 +182,92 @@ foxloop.define("act", (parts) => {
     return tell({ ...result, ...evidence.told(), ...elsewhere }, { started: true, submitted: watch.seen(), shown, steps });
   }
 
+  let aimed = null; // { call, found, evidence, watch, shown, steps, operation, plan, input, timer }
+
+  async function aim(order, call) {
+    if (order.frame !== 0 || document.hidden) {
+      return aimless(refuse("needs-focus", "input of Firefox's own comes to the top document of a tab in front"));
+    }
+    dropAim();
+    const found = await find(order, call);
+    if (found.refusal !== undefined) {
+      return aimless(found);
+    }
+    const { el, via } = found.facts;
+    const operation = operations.operation(order.op);
+    const nothingToDo = operation.done?.(found.facts) ?? null;
+    if (nothingToDo !== null) {
+      return aimless({ refusal: nothingToDo });
+    }
+    const spot = found.spot ?? reach.reach(el, via);
+    if (order.op !== "press" && spot.point === undefined) {
+      return aimless(refuse("covered", words.cut(reach.coverName(spot.cover), limits.detail)));
+    }
+    const plan = trusted.plan(order.op, found.facts, spot, order.value) ?? refuse("unsupported", "no hand does that");
+    if (plan.refusal !== undefined) {
+      return aimless(plan);
+    }
+    const shown = [];
+    const evidence = proof.begin(found.facts, operation);
+    const watch = start(order, call, found.facts, shown, evidence);
+    const steps = stepsOf(order, call, found, watch, shown, evidence);
+    if (order.op === "press" && !(tree.active() !== null && tree.within(el, tree.active()))) {
+      focus.give(el);
+    }
+    evidence.ready();
+    const judge = () => check(order, found.facts).refusal ?? null;
+    const input = trusted.guard({ el, kinds: plan.kinds, judge, over: () => aimed?.call !== order.call });
+    const timer = setTimeout(dropAim, Math.max(0, order.deadline - Date.now()) + LINGER_MS);
+    aimed = { call: order.call, found, evidence, watch, shown, steps, operation, plan, input, timer };
+    return JSON.stringify({ chunks: plan.chunks });
+  }
+
+  const aimless = ({ refusal }) => `{"outcome":${tell(refusal, { started: false })}}`;
+
+  // Nobody came to finish it: what still arrives is not let through.
+  function dropAim() {
+    if (aimed !== null) {
+      const { evidence, watch, input, timer } = aimed;
+      aimed = null;
+      clearTimeout(timer);
+      input.end(true);
+      watch.stop();
+      evidence.stop();
+      dialogs.linger(LINGER_MS);
+    }
+  }
+
+  async function finish(order) {
+    if (aimed?.call !== order.call) {
+      return tell({ ok: false, reason: "gone", detail: "it was not aimed at any more" }, { started: false });
+    }
+    const { found, evidence, watch, shown, steps, operation, plan, input, timer } = aimed;
+    clearTimeout(timer);
+    const started = input.passed();
+    let result = input.refusal();
+    if (started) {
+      steps.note(plan.word);
+    }
+    try {
+      if (result === null && order.stopped) {
+        result = { ok: false, reason: "cancelled", detail: "stopped on the way: see what it did" };
+      } else if (result === null && !started) {
+        result = { ok: false, reason: "unsupported", detail: "no input of Firefox's own came" };
+      }
+      result ??= (await operation.after?.(found.facts, order.value, steps)) ?? { ok: true };
+      result = await evidence.judge(result, () => false);
+    } catch (fault) {
+      result = { ok: false, reason: "internal", detail: words.cut(String(fault), limits.detail) };
+    }
+    aimed = null;
+    input.end(order.stopped);
+    watch.stop();
+    evidence.stop();
+    dialogs.linger(LINGER_MS);
+    const elsewhere = found.elsewhere ? { changed_elsewhere: true } : {};
+    return tell({ ...result, ...evidence.told(), ...elsewhere }, { started, submitted: watch.seen(), shown, steps });
+  }
+
   function start(order, call, facts, shown, evidence) {
     if (order.focus && !document.hasFocus()) {
       window.focus(); // the address bar has the focus of the first tab after a start, and only this takes it away
@@ -204,5 +294,5 @@ foxloop.define("act", (parts) => {
     return JSON.stringify({ ...result, ...did, started, submitted, navigated: false, dialogs: shown });
   }
 
-  return { act };
+  return { act, aim, finish };
 });

@@ -4,7 +4,8 @@
 // async function that goes on; sometimes `done(facts)`, the result when nothing is left to do; `anywhere`, or `anywhere(facts)`,
 // when no point of the control has to be reached; `evenDisabled`; `edits`, it changes text; `pointed`, its value may hold a point
 // of the control's box; `proves`, it is not ok when nothing came of it (`selection`: that the selection changed is enough);
-// `needsFocus(facts)`, it works only in a document that has the focus.
+// `needsFocus(facts)`, it works only in a document that has the focus; `after(facts, value, steps)`, the result when it was a hand
+// that did it (trusted.js).
 // Depends on: choosing, clipboard, drag, enter, hoverOver, press, scrolling, selecting, toggling, typing, uploads.
 "use strict";
 

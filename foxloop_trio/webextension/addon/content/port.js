@@ -91,22 +91,25 @@ foxloop.define("port", (parts) => {
       const { known, json } = outcomes.about(call);
       return `{"known":${known},"result":${json ?? "null"}}`;
     },
-    act: ({ order }, question, mine, number) => perform(order, question, mine, number),
+    act: ({ order }, question, mine, number) => perform(order, question, mine, number, act.act),
+    aim: ({ order }, question, mine, number) => act.aim(order, callOf(order, question, mine, number)),
+    finish: ({ order }, question, mine, number) => perform(order, question, mine, number, act.finish),
   };
 
-  function perform(order, question, mine, number) {
+  const callOf = (order, question, mine, number) => ({
+    over: () => question.fault ?? (Date.now() >= order.deadline ? LATE : null),
+    onStarted: () => post(mine, { started: number }),
+    onSubmitted: () => post(mine, { submitted: number }),
+    onDialog: (dialog) => post(line ?? mine, { dialog, during: number }),
+    whileBusy: (tellEarly) => {
+      question.tellEarly = tellEarly;
+    },
+  });
+
+  function perform(order, question, mine, number, how) {
     return outcomes.once(order.call, async (keep) => {
-      const call = {
-        over: () => question.fault ?? (Date.now() >= order.deadline ? LATE : null),
-        onStarted: () => post(mine, { started: number }),
-        onSubmitted: () => post(mine, { submitted: number }),
-        onDialog: (dialog) => post(line ?? mine, { dialog, during: number }),
-        whileBusy: (tellEarly) => {
-          question.tellEarly = tellEarly;
-        },
-      };
       try {
-        const json = await act.act(order, call);
+        const json = await how(order, callOf(order, question, mine, number));
         keep(json);
         return json;
       } catch (fault) {
