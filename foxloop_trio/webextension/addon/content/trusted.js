@@ -2,10 +2,10 @@
 //
 // Purpose: some pages take no events of a script. `plan(op, facts, spot, value)` -> null when that operation is none for this way,
 // `{ refusal }`, or `{ chunks, word, kinds }`: what the runtime is to send, piece by piece (ACTION of foxloop_trio/wire); what the
-// result calls it; the events that are the act itself. `guard({ el, kinds, judge, over })` -> `{ passed(), refusal(), end(quiet) }`:
-// from now on every trusted event of a pointer or a key is stopped before the page hears of it, unless it lands on the control and
-// `judge()`, which is asked in the turn of the first one, has nothing against it. `end(true)`: what is still on its way is stopped
-// for a moment more.
+// result calls it; the events that are the act itself. `guard({ el, kinds, judge, over })` -> `{ passed(), refusal(), end(quiet)
+// }`: from now on every trusted event of a pointer or a key is stopped before the page hears of it, unless it lands on the control
+// and `judge()`, which is asked in the turn of the first one, has nothing against it. `end(true)`: what is still on its way is
+// stopped for a moment more.
 // Depends on: editing, keys, reach, tree.
 //
 // So that checking and acting are one turn here too: the event's listeners and its default action run right after ours, and no
