@@ -95,7 +95,7 @@ class ToolRegistry:
     def register(self, tool: ReactTool | Tool) -> None:
         """Add a tool; one of `foxloop_trio.tools` will do too, see `react_tool`."""
         if isinstance(tool, Tool):
-            from ._gate_hook import react_tool  # which needs this module
+            from .adapters._gate import react_tool  # which needs this module
 
             tool = react_tool(tool)
         found = _registered(tool)

@@ -16,19 +16,19 @@ from typing import Any, Final
 import attrs
 import trio
 
-from .. import prompt
-from ..actions import Action, Allow, ApprovalRequest, Ask, Deny, EffectCell, Permit, ToolContext, ToolOutput, copied
-from ..actions._run import acting_for_run
-from ..canonical import canonical_json
-from ..errors import BadSchemaError, BadToolError, Refuse
-from ..guarding import Block, State, ToolCall, ToolResult
-from ..ports import Approver, Gate, Ids, WallClock
-from ..tools import Tool, define_tools
-from . import _words
-from ._conversation import readable
-from ._errors import ReactOptionError, ReactSchemaError, ReactToolError
-from ._hooks import Hooks, Instead
-from ._tools import ReactTool
+from ... import prompt
+from ...actions import Action, Allow, ApprovalRequest, Ask, Deny, EffectCell, Permit, ToolContext, ToolOutput, copied
+from ...actions._run import acting_for_run
+from ...canonical import canonical_json
+from ...errors import BadSchemaError, BadToolError, Refuse
+from ...guarding import Block, State, ToolCall, ToolResult
+from ...ports import Approver, Gate, Ids, WallClock
+from ...tools import Tool, define_tools
+from .. import _words
+from .._conversation import readable
+from .._errors import ReactOptionError, ReactSchemaError, ReactToolError
+from .._hooks import Hooks, Instead
+from .._tools import ReactTool
 
 LOG: Final = logging.getLogger("foxloop_trio.react")
 
