@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import attrs
 from attrs.validators import is_callable, optional
+from trio.lowlevel import checkpoint_if_cancelled
 
 from ..guarding import Block, Rewrite, ToolCall, ToolResult
 from ..guarding._nouns import Record
@@ -41,21 +43,19 @@ class Hooks:
         """From a `Hooks`, a mapping, or any object with some of these methods. Raises BadOptionsError for what is no function."""
         if given is None:
             return NO_HOOKS
-        if isinstance(given, Hooks):
-            hooks = given
-        elif isinstance(given, Mapping):
+        if isinstance(given, Mapping):
             unknown = [str(name) for name in given if name not in NAMES]
             if unknown:
                 raise ReactOptionError(f"hooks: {', '.join(unknown)} is not known; known are {', '.join(NAMES)}")
-            hooks = cls(**given)
+            found = dict(given)
         else:
-            hooks = cls(**{name: getattr(given, name, None) for name in NAMES})
-            if hooks == cls():
+            found = {name: hook for name in NAMES if (hook := getattr(given, name, None)) is not None}
+            if not found and not isinstance(given, Hooks):
                 raise ReactOptionError(f"hooks: {type(given).__name__} has none of {', '.join(NAMES)}")
-        for name in NAMES:
-            if (hook := getattr(hooks, name)) is not None and not callable(hook):
+        for name, hook in found.items():
+            if hook is not None and not callable(hook):
                 raise ReactOptionError(f"hooks: {name} must be a function, not {type(hook).__name__}")
-        return hooks
+        return cls(**found)
 
 
 NO_HOOKS = Hooks()
@@ -100,3 +100,10 @@ def judged(answer: Any) -> Block | Rewrite | Instead | None:
         if set(answer) <= {"block", "reason", "arguments"} and ("block" in answer or "reason" not in answer):
             return Rewrite(answer["arguments"]) if "arguments" in answer else None
     raise TypeError(f"before_tool_call may return None, block and reason, arguments, or Instead, not {answer!r}"[:300])
+
+
+async def ask(hook: Callable[..., Any], *args: Any) -> Any:
+    """What a hook, sync or async, answers. It is not called at all when a cancel is pending (R18)."""
+    await checkpoint_if_cancelled()
+    value = hook(*args)
+    return await value if inspect.isawaitable(value) else value

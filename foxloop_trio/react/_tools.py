@@ -105,11 +105,11 @@ class ToolRegistry:
         self._specs.append(found.spec)
 
     def get(self, name: str) -> ReactTool | None:
-        found = self._tools.get(name)
+        found = self._find(name)
         return found.tool if found is not None else None
 
     def has(self, name: str) -> bool:
-        return name in self._tools
+        return self._find(name) is not None
 
     def list(self) -> Sequence[ReactTool]:
         return [found.tool for found in self._tools.values()]
@@ -121,9 +121,9 @@ class ToolRegistry:
         return iter(self.list())
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return len(self.list())
 
-    def _registered(self, name: str) -> Registered | None:
+    def _find(self, name: str) -> Registered | None:
         return self._tools.get(name)
 
 
@@ -133,37 +133,27 @@ class RunRegistry(ToolRegistry):
     def __init__(self, base: ToolRegistry, stop_tool_name: str) -> None:
         self._base = base
         self._stop = _stop_tool(stop_tool_name)
-        self.stop_tool_name = stop_tool_name
 
     def register(self, tool: ReactTool | Tool) -> None:
         self._base.register(tool)
 
-    def get(self, name: str) -> ReactTool | None:
-        found = self._registered(name)
-        return found.tool if found is not None else None
-
-    def has(self, name: str) -> bool:
-        return self._registered(name) is not None
-
     def list(self) -> Sequence[ReactTool]:
         tools = self._base.list()
-        return tools if self._base.has(self.stop_tool_name) else [*tools, self._stop.tool]
+        return tools if self._base.has(self._stop.tool.name) else [*tools, self._stop.tool]
 
     def to_specs(self) -> Sequence[ToolSpec]:
-        base = self._base
-        return [*base._specs] if self.stop_tool_name in base._tools else [*base._specs, self._stop.spec]
+        base, stop = self._base, self._stop
+        return [*base._specs] if stop.tool.name in base._tools else [*base._specs, stop.spec]
 
-    def __len__(self) -> int:
-        return len(self.list())
-
-    def _registered(self, name: str) -> Registered | None:
+    def _find(self, name: str) -> Registered | None:
         found = self._base._tools.get(name)
-        return self._stop if found is None and name == self.stop_tool_name else found
+        return self._stop if found is None and name == self._stop.tool.name else found
 
 
-def stop_tool(name: str) -> ReactTool:
+@functools.lru_cache(maxsize=64)
+def _stop_tool(name: str) -> Registered:
     """The built-in stop tool (R1)."""
-    return ReactTool(
+    tool = ReactTool(
         name=name,
         description="Call this when the task is done, or cannot be done, and say in `summary` what came of it.",
         parameters={
@@ -174,11 +164,7 @@ def stop_tool(name: str) -> ReactTool:
         handler=lambda args, context: "The run ends here.",
         read_only=True,
     )
-
-
-@functools.lru_cache(maxsize=64)
-def _stop_tool(name: str) -> Registered:
-    return _registered(stop_tool(name))
+    return _registered(tool)
 
 
 def _registered(tool: object) -> Registered:

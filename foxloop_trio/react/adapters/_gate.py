@@ -25,9 +25,9 @@ from ...guarding import Block, State, ToolCall, ToolResult
 from ...ports import Approver, Gate, Ids, WallClock
 from ...tools import Tool, define_tools
 from .. import _words
-from .._conversation import readable
 from .._errors import ReactOptionError, ReactSchemaError, ReactToolError
 from .._hooks import Hooks, Instead
+from .._reading import readable
 from .._tools import ReactTool
 
 LOG: Final = logging.getLogger("foxloop_trio.react")
@@ -136,7 +136,7 @@ class _GateHook:
     async def __call__(self, call: ToolCall, state: State) -> Block | Instead | None:
         tool = self._tools.get(call.name)
         if tool is None:
-            if call.name == getattr(state.registry, "stop_tool_name", None):
+            if call.name == state.stop_tool_name:
                 return None
             return Block(f"The gate does not know {call.name!r}, so it was not run.")
         goal = next((message.content for message in readable(state.messages) if message.role == "user"), "")
