@@ -11,6 +11,7 @@ import inspect
 import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -21,7 +22,7 @@ from ..actions import copied, unchecked
 from ..guarding import Block, ModelReply, Rewrite, ToolCall, ToolResult
 from . import _words
 from ._hooks import Instead, ask, judged
-from ._tools import Handler
+from ._tools import ArgsCheck, Handler
 
 if TYPE_CHECKING:
     from ._loop import Run
@@ -37,6 +38,10 @@ LONGEST: Final = 1e9
 _result: Callable[..., ToolResult] = unchecked(ToolResult)
 
 
+def _nothing(*_: object) -> None:
+    raise AssertionError("a call that was not looked up")
+
+
 @attrs.define(eq=False)
 class Act:
     """One call of a turn, on its way to its observation."""
@@ -44,7 +49,8 @@ class Act:
     index: int
     call: ToolCall
     """With the arguments that it is to be run with; the conversation keeps what the model wrote."""
-    handler: Handler | None = None
+    handler: Handler = _nothing
+    check: ArgsCheck = _nothing
     remarks: Sequence[str] = ()
     """Notes of rewrites, put in front of the observation."""
     drop: Callable[[], Any] | None = None
@@ -65,10 +71,13 @@ async def act(run: Run, reply: ModelReply) -> None:
     run.acts = [Act(index, call) for index, call in enumerate(reply.tool_calls)]
     if run.guarded:
         run.refusal = run.heard(await ask(run.guards.after_model, run.state, reply)).block
+    judges = run.guarded or run.options.hooks.before_tool_call is not None
     for row in _rows(run) if run.options.parallel else [[one] for one in run.acts]:
         try:
             for one in row:
-                await _judge(run, one)
+                _look_up(run, one)
+                if judges and one.result is None:
+                    await _judge(run, one)
         except BaseException:
             for one in row:
                 await give_back(one)
@@ -106,27 +115,27 @@ def _rows(run: Run) -> Iterator[list[Act]]:
 # May it be run, and with which arguments?
 
 
-async def _judge(run: Run, act: Act) -> None:
-    """A call that may not be run has its result at once. The guards are asked in their order, then the hook.
-
-    What they are shown is a copy: only a `Rewrite` changes what is run, and nothing what the model has written.
-    """
+def _look_up(run: Run, act: Act) -> None:
+    """Is it a call that could be run? One that could not has its result at once."""
     call = act.call
     words = _out_of_turn(run, act)
     if words is not None:
         act.considered = False
         act.fail(words, blocked=True)
-        return
-    found = run.tools._find(call.name)
-    if found is None:
+    elif (found := run.tools._find(call.name)) is None:
         act.fail(_words.unknown_tool(call.name, [tool.name for tool in run.tools]))
-        return
-    problem = found.check(call.arguments)
-    if problem is not None:
+    elif (problem := found.check(call.arguments)) is not None:
         act.fail(_words.bad_arguments(call.name, problem, call.arguments))
-        return
-    act.handler = found.tool.handler
+    else:
+        act.handler, act.check = found.tool.handler, found.check
 
+
+async def _judge(run: Run, act: Act) -> None:
+    """The guards are asked in their order, then the hook; and rewritten arguments must fit again (R30).
+
+    What they are shown is a copy: only a `Rewrite` changes what is run, and nothing what the model has written.
+    """
+    call = act.call
     if run.guarded:
         shown = _copy(call)
         said = run.heard(await ask(run.guards.before_tool, shown, run.state))
@@ -135,8 +144,9 @@ async def _judge(run: Run, act: Act) -> None:
             return
         if said.call is not None and said.call is not shown:
             act.call, act.remarks = said.call, said.remarks
-    if run.options.hooks.before_tool_call is not None:
-        match judged(await ask(run.options.hooks.before_tool_call, _copy(act.call), run.state)):
+    before = run.options.hooks.before_tool_call
+    if before is not None:
+        match judged(await ask(before, _copy(act.call), run.state)):
             case Block(reason=reason):
                 act.fail(reason, blocked=True)
                 return
@@ -145,12 +155,10 @@ async def _judge(run: Run, act: Act) -> None:
                 act.remarks = [*act.remarks, note] if note is not None else act.remarks
             case Instead(run=instead, drop=drop):
                 act.handler, act.drop = instead, drop
-    if act.call is not call:  # rewritten arguments must fit again (R30)
-        problem = found.check(act.call.arguments)
-        if problem is not None:
-            await give_back(act)
-            act.call = call
-            act.fail(_words.bad_arguments(call.name, problem), blocked=True)
+    if act.call is not call and (problem := act.check(act.call.arguments)) is not None:
+        await give_back(act)
+        act.call = call
+        act.fail(_words.bad_arguments(call.name, problem), blocked=True)
 
 
 def _out_of_turn(run: Run, act: Act) -> str | None:
@@ -195,11 +203,10 @@ async def _perform(run: Run, act: Act) -> None:
     except BaseException:
         await give_back(act)
         raise
-    assert act.handler is not None
     act.begun = True
     try:
         value = act.handler(copied(act.call.arguments), run.options.context)
-        if inspect.isawaitable(value):
+        if type(value) is CoroutineType or inspect.isawaitable(value):
             if scope is None:
                 value = await value
             else:

@@ -45,7 +45,10 @@ class Conversation:
 
     def _add(self, message: Message) -> None:
         """To whatever list a hook has put in the place of ours; see `settle`."""
-        list.append(_listed(self._state.messages), message)
+        messages = self._state.messages
+        if messages is not self._live:
+            _listed(messages)
+        list.append(messages, message)
         self._known.append(message)
 
     def settle(self) -> None:

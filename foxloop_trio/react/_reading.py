@@ -7,7 +7,6 @@ that it can be sent to any model server, stored, and gone on from.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import attrs
@@ -31,7 +30,7 @@ def read_reply(raw: Any, turn: int, used: set[str]) -> ModelReply:
     text; of what is neither the text stays, for the model to be told of. Raises PlannerError for what is no reply, for one that was
     cut at its length limit, and for one longer than `REPLY_LIMIT` characters.
     """
-    part = raw.get if isinstance(raw, dict) else partial(_part, raw)
+    part = _parts(raw)
     text, calls = part("text"), part("tool_calls")
     if text is not None and not isinstance(text, str):
         raise PlannerError(f"the model's text is {type(text).__name__}, not text")
@@ -47,72 +46,68 @@ def read_reply(raw: Any, turn: int, used: set[str]) -> ModelReply:
         raise PlannerError(f"the model answered {type(raw).__name__}; a reply has text and tool_calls")
     room = PlainReader(REPLY_LIMIT)
     try:
-        text = None if text is None else _text(text, room)
+        room.room -= len(text or "")
         read = tuple([_read_call(call, turn, index, used, room) for index, call in enumerate(calls)])
+        _check_room(room)
     except BadReplyError as fault:
         raise PlannerError(str(fault)) from fault
     model, usage = part("model"), part("usage")
     return _reply(
-        text=text,
+        text=mended(text) if text is not None else None,
         tool_calls=read,
         usage=read_usage(usage) if usage is not None else None,
         model=model if isinstance(model, str) else None,
     )
 
 
-def _part(raw: Any, name: str) -> Any:
-    return raw.get(name) if type(raw) is dict or isinstance(raw, Mapping) else getattr(raw, name, None)
+def _parts(raw: Any) -> Callable[[str], Any]:
+    """What looks up a part of a mapping, or of an object; None stands for one that is not there."""
+    return raw.get if isinstance(raw, Mapping) else lambda name: getattr(raw, name, None)
 
 
-def _text(given: str, room: PlainReader) -> str:
-    _take(room, len(given))
-    return mended(given)
-
-
-def _take(room: PlainReader, size: int) -> None:
-    """Raises BadReplyError when a reply has no room left for so many characters."""
-    room.room -= size
+def _check_room(room: PlainReader) -> None:
     if room.room < 0:
         raise BadReplyError(f"the reply has more than {REPLY_LIMIT} characters; nothing of it is used")
 
 
 def _read_call(raw: Any, turn: int, index: int, used: set[str], room: PlainReader) -> ToolCall:
-    function = _part(raw, "function")  # the shape of chat completions
-    if function is None:
-        function = raw
-    call_id, name, arguments = _part(raw, "id"), _part(function, "name"), _part(function, "arguments")
+    part = _parts(raw)
+    call_id, function = part("id"), part("function")
+    if function is not None:  # the shape of chat completions
+        part = _parts(function)
+    name, arguments = part("name"), part("arguments")
     if type(call_id) is not str or call_id in used or usable_id(call_id) is None:
         call_id = new_id(turn, index, used)
     used.add(call_id)
-    return _call(id=call_id, name=_text(name, room) if isinstance(name, str) else "", arguments=_read_arguments(arguments, room))
+    name = mended(name) if isinstance(name, str) else ""
+    room.room -= len(name)
+    return _call(id=call_id, name=name, arguments=_read_arguments(arguments, room))
 
 
 def _read_arguments(given: Any, room: PlainReader) -> Any:
     """Arguments as they may stand in a conversation: an object of plain JSON, or words."""
     if isinstance(given, str):
-        _take(room, len(given))
+        room.room -= len(given)
+        _check_room(room)
         value, _ = read_arguments(given)
         return mended(given) if value is NOT_JSON else value
     if given is None:
         return {}
     try:
-        value = room.read(given, 0)
+        return room.read(given, 0)
     except (TypeError, ValueError) as fault:
         return _words.no_json(fault)
-    _take(room, 0)
-    return value
 
 
 def read_usage(raw: Any) -> Usage | None:
     """What the reply says that it used; None when it says nothing, or nonsense: that must never lower a sum."""
     if raw is None:
         return None
-    counts = [_part(raw, name) for name in ("input_tokens", "output_tokens", "cached_tokens")]
-    if counts[2] is None:
-        counts[2] = 0
+    part = _parts(raw)
+    counts = [part("input_tokens"), part("output_tokens"), 0 if part("cached_tokens") is None else part("cached_tokens")]
     if not all(type(count) is int and 0 <= count <= MAX_SAFE_INTEGER for count in counts):
         return None
-    cost = _part(raw, "cost")
+    cost = part("cost")
     return Usage(
         input_tokens=counts[0], output_tokens=counts[1], cached_tokens=counts[2], cost=cost if isinstance(cost, Money) else None
     )

@@ -128,25 +128,21 @@ class ToolRegistry:
 
 
 class RunRegistry(ToolRegistry):
-    """A registry as one run sees it: the host's, and behind it the built-in stop tool unless the host has one of the name (R1)."""
+    """A registry as one run sees it: the host's own tools, and behind them the built-in stop tool unless the host has one of the
+    name (R1)."""
 
     def __init__(self, base: ToolRegistry, stop_tool_name: str) -> None:
-        self._base = base
+        self._tools, self._specs = base._tools, base._specs  # the very same: what is registered in one of the two is in both
         self._stop = _stop_tool(stop_tool_name)
 
-    def register(self, tool: ReactTool | Tool) -> None:
-        self._base.register(tool)
-
     def list(self) -> Sequence[ReactTool]:
-        tools = self._base.list()
-        return tools if self._base.has(self._stop.tool.name) else [*tools, self._stop.tool]
+        return super().list() if self._stop.tool.name in self._tools else [*super().list(), self._stop.tool]
 
     def to_specs(self) -> Sequence[ToolSpec]:
-        base, stop = self._base, self._stop
-        return [*base._specs] if stop.tool.name in base._tools else [*base._specs, stop.spec]
+        return [*self._specs] if self._stop.tool.name in self._tools else [*self._specs, self._stop.spec]
 
     def _find(self, name: str) -> Registered | None:
-        found = self._base._tools.get(name)
+        found = self._tools.get(name)
         return self._stop if found is None and name == self._stop.tool.name else found
 
 
