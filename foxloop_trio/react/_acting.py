@@ -8,11 +8,10 @@ together.
 from __future__ import annotations
 
 import inspect
-import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import trio
@@ -21,25 +20,16 @@ from trio.lowlevel import checkpoint_if_cancelled
 from ..actions import copied, unchecked
 from ..guarding import Block, ModelReply, Rewrite, ToolCall, ToolResult
 from . import _words
-from ._hooks import Instead, ask, judged
-from ._tools import ArgsCheck, Handler
+from ._hooks import Instead, ask, give_back, judged
+from ._tools import Handler, Registered
 
 if TYPE_CHECKING:
     from ._loop import Run
-
-LOG: Final = logging.getLogger("foxloop_trio.react")
-
-GIVE_BACK_SECONDS: Final = 5.0
-"""How long giving back the leave of a call that is not run may take. The loop's `cancel_grace` has the same default."""
 
 LONGEST: Final = 1e9
 """Seconds (30 years): a longer `tool_timeout` is none, and might not even be a float."""
 
 _result: Callable[..., ToolResult] = unchecked(ToolResult)
-
-
-def _nothing(*_: object) -> None:
-    raise AssertionError("a call that was not looked up")
 
 
 @attrs.define(eq=False)
@@ -49,12 +39,11 @@ class Act:
     index: int
     call: ToolCall
     """With the arguments that it is to be run with; the conversation keeps what the model wrote."""
-    handler: Handler = _nothing
-    check: ArgsCheck = _nothing
+    handler: Handler | None = None
     remarks: Sequence[str] = ()
     """Notes of rewrites, put in front of the observation."""
-    drop: Callable[[], Any] | None = None
-    """Gives back the leave that was reserved for this call; None once that is used or given back."""
+    instead: Instead | None = None
+    """What the hook wants to be run in place of the tool's handler, and the leave that it holds for that."""
     result: ToolResult | None = None
     """Once it has one, it is not run (again)."""
     considered: bool = True
@@ -75,12 +64,12 @@ async def act(run: Run, reply: ModelReply) -> None:
     for row in _rows(run) if run.options.parallel else [[one] for one in run.acts]:
         try:
             for one in row:
-                _look_up(run, one)
-                if judges and one.result is None:
-                    await _judge(run, one)
+                found = _found(run, one)
+                if judges and found is not None:
+                    await _judge(run, one, found)
         except BaseException:
             for one in row:
-                await give_back(one)
+                await give_back(one.instead, one.call.id)
             raise
         if len(row) == 1:
             await _perform(run, row[0])
@@ -115,22 +104,27 @@ def _rows(run: Run) -> Iterator[list[Act]]:
 # May it be run, and with which arguments?
 
 
-def _look_up(run: Run, act: Act) -> None:
-    """Is it a call that could be run? One that could not has its result at once."""
+def _found(run: Run, act: Act) -> Registered | None:
+    """The tool, when this is a call that could be run; one that could not has its result at once."""
     call = act.call
     words = _out_of_turn(run, act)
     if words is not None:
         act.considered = False
         act.fail(words, blocked=True)
-    elif (found := run.tools._find(call.name)) is None:
+        return None
+    found = run.tools._find(call.name)
+    if found is None:
         act.fail(_words.unknown_tool(call.name, [tool.name for tool in run.tools]))
-    elif (problem := found.check(call.arguments)) is not None:
+        return None
+    problem = found.check(call.arguments)
+    if problem is not None:
         act.fail(_words.bad_arguments(call.name, problem, call.arguments))
-    else:
-        act.handler, act.check = found.tool.handler, found.check
+        return None
+    act.handler = found.tool.handler
+    return found
 
 
-async def _judge(run: Run, act: Act) -> None:
+async def _judge(run: Run, act: Act, found: Registered) -> None:
     """The guards are asked in their order, then the hook; and rewritten arguments must fit again (R30).
 
     What they are shown is a copy: only a `Rewrite` changes what is run, and nothing what the model has written.
@@ -153,10 +147,10 @@ async def _judge(run: Run, act: Act) -> None:
             case Rewrite(arguments=arguments, note=note):
                 act.call = attrs.evolve(act.call, arguments=arguments)
                 act.remarks = [*act.remarks, note] if note is not None else act.remarks
-            case Instead(run=instead, drop=drop):
-                act.handler, act.drop = instead, drop
-    if act.call is not call and (problem := act.check(act.call.arguments)) is not None:
-        await give_back(act)
+            case Instead() as instead:
+                act.handler, act.instead = instead.run, instead
+    if act.call is not call and (problem := found.check(act.call.arguments)) is not None:
+        await give_back(act.instead, call.id)
         act.call = call
         act.fail(_words.bad_arguments(call.name, problem), blocked=True)
 
@@ -171,7 +165,7 @@ def _out_of_turn(run: Run, act: Act) -> str | None:
     if run.refusal is not None:
         return run.refusal
     if most is not None and act.index >= most:
-        return _words.too_many(most)
+        return _words.TOO_MANY.format(most=most)
     return _words.ONLY_STOP.format(stop=stop) if run.last_call and act.call.name != stop else None
 
 
@@ -186,26 +180,28 @@ async def _perform(run: Run, act: Act) -> None:
     """Run the handler within its limits. Whatever it raises is an observation; Cancelled from outside passes (R13)."""
     if act.result is not None:
         return
+    call, options = act.call, run.options
     at, cut = math.inf, _words.OUT_OF_TIME
     if run.guarded:
         at = run.guards.deadline(run.state)
         if at <= trio.current_time():  # it may have passed while the guards, the hook or a person were asked
-            await give_back(act)
+            await give_back(act.instead, call.id)
             act.fail(_words.TOO_LATE, blocked=True)
             return
-    if run.options.tool_timeout is not None:
-        own = trio.current_time() + min(run.options.tool_timeout, LONGEST)
+    if options.tool_timeout is not None:
+        own = trio.current_time() + min(options.tool_timeout, LONGEST)
         if own <= at:
-            at, cut = own, _words.timed_out(run.options.tool_timeout)
+            at, cut = own, _words.TIMED_OUT.format(seconds=options.tool_timeout)
     scope = None if at == math.inf else trio.CancelScope(deadline=at)
     try:
         await checkpoint_if_cancelled()
     except BaseException:
-        await give_back(act)
+        await give_back(act.instead, call.id)
         raise
+    assert act.handler is not None
     act.begun = True
     try:
-        value = act.handler(copied(act.call.arguments), run.options.context)
+        value = act.handler(copied(call.arguments), options.context)
         if type(value) is CoroutineType or inspect.isawaitable(value):
             if scope is None:
                 value = await value
@@ -213,13 +209,12 @@ async def _perform(run: Run, act: Act) -> None:
                 with scope:
                     value = await value
                 if scope.cancelled_caught:
-                    act.fail(cut)
-                    return
+                    value = ToolResult(content=cut, is_error=True)
         is_error = isinstance(value, ToolResult) and value.is_error
-        content = _words.content_of(value.content if isinstance(value, ToolResult) else value, run.options.max_result_chars)
+        content = _words.content_of(value.content if isinstance(value, ToolResult) else value, options.max_result_chars)
         if act.remarks:
             content = "\n".join([*act.remarks, content])
-        act.result = _result(tool_call_id=act.call.id, content=content, is_error=is_error)
+        act.result = _result(tool_call_id=call.id, content=content, is_error=is_error)
     except Exception as fault:
         words = _words.raised(fault)
         act.fail(f"{cut} {words}" if scope is not None and scope.cancel_called else words)
@@ -234,21 +229,6 @@ async def _perform_together(run: Run, row: Sequence[Act]) -> None:
         if len(group.exceptions) == 1:
             raise group.exceptions[0] from None  # such as KeyboardInterrupt, as it would come out of a single handler
         raise
-
-
-async def give_back(act: Act) -> None:
-    """Leave that is not used. What `drop` raises is logged: it must take the place neither of what ended the call nor of the next
-    one's turn."""
-    drop, act.drop = act.drop, None
-    if drop is None:
-        return
-    with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_SECONDS):
-        try:
-            done = drop()
-            if inspect.isawaitable(done):
-                await done
-        except Exception:
-            LOG.exception("what was held for the call %s could not be given back", act.call.id)
 
 
 # Its observation

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import attrs
+import trio
 from attrs.validators import is_callable, optional
 from trio.lowlevel import checkpoint_if_cancelled
 
@@ -14,6 +16,11 @@ from ..guarding import Block, Rewrite, ToolCall, ToolResult
 from ..guarding._nouns import Record
 from ..ports import Usage
 from ._errors import ReactOptionError
+
+LOG: Final = logging.getLogger("foxloop_trio.react")
+
+GIVE_BACK_SECONDS: Final = 5.0
+"""How long giving back the leave of a call that is not run may take. The loop's `cancel_grace` has the same default."""
 
 
 @attrs.frozen(kw_only=True)
@@ -107,3 +114,16 @@ async def ask(hook: Callable[..., Any], *args: Any) -> Any:
     await checkpoint_if_cancelled()
     value = hook(*args)
     return await value if inspect.isawaitable(value) else value
+
+
+async def give_back(instead: Instead | None, call_id: str) -> None:
+    """The call is not run after all. What `drop` raises must hide neither what ended the call nor what comes next."""
+    if instead is None or instead.drop is None:
+        return
+    with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_SECONDS):
+        try:
+            done = instead.drop()
+            if inspect.isawaitable(done):
+                await done
+        except Exception:
+            LOG.exception("what was held for the call %s could not be given back", call_id)

@@ -191,14 +191,9 @@ class Run:
 
     def _end(self, stopped: str, summary: str | None = None, detail: dict[str, Any] | None = None) -> AgentRunResult:
         self.talk.settle()
-        state = self.state
+        turns, messages, usage = self.state.turn, list(self.state.messages), self.state.usage
         return AgentRunResult(
-            stopped=stopped,
-            turns=state.turn,
-            messages=list(state.messages),
-            final_summary=summary,
-            usage=state.usage,
-            stop_detail=detail,
+            stopped=stopped, turns=turns, messages=messages, final_summary=summary, usage=usage, stop_detail=detail
         )
 
 

@@ -96,7 +96,7 @@ def _read_arguments(given: Any, room: PlainReader) -> Any:
     try:
         return room.read(given, 0)
     except (TypeError, ValueError) as fault:
-        return _words.no_json(fault)
+        return f"(no JSON: {fault})"[: _words.ERROR_LIMIT]
 
 
 def read_usage(raw: Any) -> Usage | None:

@@ -69,7 +69,7 @@ async def _request(run: Run) -> ModelReply | None:
         run.failures += 1
         if run.failures > options.llm_errors:
             raise
-        talk.add_note(_words.model_failed(fault))
+        talk.add_note(_words.MODEL_FAILED.format(why=_words.raised(fault)))
         return None
     run.failures = 0
     if reply.usage is not None:

@@ -537,7 +537,7 @@ async def test_a_permit_that_is_left_open_is_found(monkeypatch: pytest.MonkeyPat
     """Planted: what was admitted and is not run is never given back."""
     from foxloop_trio.react import _acting
 
-    async def nothing(act: Any) -> None:
+    async def nothing(instead: Any, call_id: str) -> None:
         await trio.lowlevel.checkpoint()
 
     monkeypatch.setattr(_acting, "give_back", nothing)

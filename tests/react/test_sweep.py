@@ -207,7 +207,7 @@ async def test_leave_that_is_kept_for_a_call_that_is_not_run_is_found(
     """Planted: `drop` is never called."""
     from foxloop_trio.react import _acting
 
-    async def nothing(act: Any) -> None:
+    async def nothing(instead: Any, call_id: str) -> None:
         await trio.lowlevel.checkpoint()
 
     monkeypatch.setattr(_acting, "give_back", nothing)

@@ -26,9 +26,8 @@ from ...loop._waits import STEP_SECONDS
 from ...ports import Approver, Gate, Ids, WallClock
 from ...tools import Tool, define_tools
 from .. import _words
-from .._acting import GIVE_BACK_SECONDS, LOG
 from .._errors import ReactOptionError, ReactSchemaError, ReactToolError
-from .._hooks import Hooks, Instead
+from .._hooks import GIVE_BACK_SECONDS, LOG, Hooks, Instead
 from .._reading import readable
 from .._tools import ReactTool
 
