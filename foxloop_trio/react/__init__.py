@@ -1,4 +1,8 @@
-"""The ReAct facade: bring your own model and tools; a plain loop around them, with hooks and guards."""
+"""The ReAct facade: bring your own model and tools; a plain loop around them, with hooks and guards.
+
+To read it: `_loop` is the call and the order of a turn, `_thinking` asks the model, `_acting` sees to its calls; the other modules
+beside them are what these three stand on. `guards` and `adapters` come on top: a run needs none of them.
+"""
 
 from ..guarding import Ask, Block, Guard, GuardBusyError, Message, ModelReply, Note, Rewrite, State, Stop, ToolCall, ToolResult
 from ._hooks import Hooks, Instead, TurnRecord

@@ -48,7 +48,7 @@ class AgentRunResult:
             "messages": [_stored(message) for message in self.messages],
             "final_summary": self.final_summary,
             "usage": attrs.asdict(self.usage, filter=lambda _, value: value is not None),
-            "stop_detail": self.stop_detail and {str(key): _json_of(value) for key, value in self.stop_detail.items()},
+            "stop_detail": _each(self.stop_detail) if isinstance(self.stop_detail, Mapping) else _json_of(self.stop_detail),
         }
 
     @classmethod
@@ -101,6 +101,10 @@ def _stored(message: Message) -> dict[str, Any]:
     for call in plain.get("tool_calls", ()):
         call["arguments"] = _json_of(call["arguments"])
     return plain
+
+
+def _each(detail: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(key): _json_of(value) for key, value in detail.items()}
 
 
 def _json_of(value: Any) -> Any:

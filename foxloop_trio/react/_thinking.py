@@ -54,9 +54,8 @@ async def _guards_agree(run: Run, cut: bool) -> bool:
 async def _request(run: Run) -> ModelReply | None:
     options, state, talk = run.options, run.state, run.talk
     talk.settle()
-    for note in run.notes:
-        talk.add_note(note)
-    run.notes.clear()
+    while run.notes:
+        talk.add_note(run.notes.pop(0))
     specs: Sequence[ToolSpec] = run.tools.to_specs()
     if run.last_call:
         specs = [spec for spec in specs if spec.name == options.stop_tool_name]

@@ -56,7 +56,8 @@ def raised(fault: BaseException) -> str:
 def content_of(value: Any, most: int) -> str:
     """What a handler handed back, as text (R19). Raises TypeError or ValueError for what is neither text nor JSON."""
     text = value if type(value) is str else str(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = mended(text)
+    if not text.isascii():
+        text = mended(text)
     if len(text) > most:
         return f"{text[:most]}\n[cut here: {len(text) - most} of {len(text)} characters are left out]"
     return text
