@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CoroutineType
 from typing import TYPE_CHECKING, Final
 
@@ -61,7 +61,8 @@ async def act(run: Run, reply: ModelReply) -> None:
     if run.guarded:
         run.refusal = run.heard(await ask(run.guards.after_model, run.state, reply)).block
     judges = run.guarded or run.options.hooks.before_tool_call is not None
-    for row in _rows(run) if run.options.parallel else [[one] for one in run.acts]:
+    rows: Iterable[Sequence[Act]] = _rows(run) if run.options.parallel else zip(run.acts, strict=True)  # each alone
+    for row in rows:
         try:
             for one in row:
                 found = _found(run, one)
