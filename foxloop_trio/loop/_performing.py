@@ -22,9 +22,8 @@ import trio
 from trio import current_time
 from trio.lowlevel import checkpoint_if_cancelled
 
-from ..actions import Allow, Ask, CheckResult, Deny, Effect, Permit, ToolOutput, copied
+from ..actions import Allow, CheckResult, Effect, Permit, ToolOutput, copied
 from ..actions._run import acting_for_run
-from ..canonical import canonical_json
 from ..guarding import GuardChain, Said
 from ..ports import Approver, ChatReply, Environment, Gate, Planner, TrailSink, WallClock
 from ._budget import Budget
@@ -56,9 +55,9 @@ from ._effects import (
     Turn,
 )
 from ._engine import Engine
+from ._promised import decided, host_name, prepared
 from ._race import Race
 from ._recording import Recorder
-from ._reply import ARGUMENT_DEPTH
 from ._shortcuts import shortcut
 from ._waits import STEP_SECONDS, Waited, WaitLimit, Waits
 from ._watched import called
@@ -284,18 +283,13 @@ class Performer:
         if not isinstance(answer, Ok):
             return answer
         try:
-            prepared = dict(answer.value)
-            canonical_json(prepared, max_depth=ARGUMENT_DEPTH)  # what no gate could judge and no trail hold is refused here
-            # A copy: what a tool's own code still holds and changes must not change what was judged.
-            return Ok(copied(prepared))
+            return Ok(prepared(answer.value))
         except Exception as fault:
             return raised(fault)
 
     async def _domain(self, effect: Domain) -> Answer:
         answer = await self._hook(f"domain of {effect.tool.name}", str, effect.tool.domain, effect.args, effect.ctx)
-        return (
-            Ok(str.__str__(answer.value)) if isinstance(answer, Ok) else answer
-        )  # a plain host name, also for a member of an enum
+        return Ok(host_name(answer.value)) if isinstance(answer, Ok) else answer
 
     async def _describe(self, effect: Describe) -> Answer:
         answer = await self._hook(f"describe of {effect.tool.name}", object, effect.tool.describe, effect.args, effect.ctx)
@@ -385,11 +379,10 @@ class Performer:
 
     @staticmethod
     def _decided(decision: object) -> Answer:
-        if type(decision) is Allow:
-            return Ok(decision) if decision.permit.alive else raised(ValueError("the gate gave a permit that is closed already"))
-        if type(decision) is Ask or type(decision) is Deny:
-            return Ok(decision)
-        return raised(TypeError(f"the gate answered {type(decision).__name__}, not Allow, Ask or Deny"))
+        try:
+            return Ok(decided(decision))
+        except (TypeError, ValueError) as fault:
+            return raised(fault)
 
     async def _ask_human(self, effect: AskHuman) -> Answer:
         approve = self._ports.on_approval

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, get_args
 
 import attrs
 
-from ._errors import ReactOptionError
+from .._errors import ReactOptionError
 
 Kind = Literal["turns", "tool_calls", "tokens", "cost"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

@@ -18,12 +18,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..errors import BadSchemaError
-from ..guarding import ToolResult
-from ..tools._check import args_check
-from ..tools._schema import accept_schema
-from ._errors import ReactOptionError, ReactToolError
-from ._tools import ArgsCheck, ReactTool
+from ...errors import BadSchemaError
+from ...guarding import ToolResult
+from ...tools._check import args_check
+from ...tools._schema import accept_schema
+from .._errors import ReactOptionError, ReactToolError
+from .._tools import ArgsCheck, ReactTool
 
 MOST_PAGES: Final = 100
 """Pages of tools that are asked for; a server that always has another one is at fault."""

@@ -7,36 +7,29 @@ where the grant says so, and run with the arguments and the permit that the gate
 from __future__ import annotations
 
 import inspect
-import logging
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import attrs
 import trio
 
-from .. import prompt
-from ..actions import Action, Allow, ApprovalRequest, Ask, Deny, EffectCell, Permit, ToolContext, ToolOutput, copied
-from ..actions._run import acting_for_run
-from ..canonical import canonical_json
-from ..errors import BadSchemaError, BadToolError, Refuse
-from ..guarding import Block, State, ToolCall, ToolResult
-from ..ports import Approver, Gate, Ids, WallClock
-from ..tools import Tool, define_tools
-from . import _words
-from ._conversation import readable
-from ._errors import ReactOptionError, ReactSchemaError, ReactToolError
-from ._hooks import Hooks, Instead
-from ._tools import ReactTool
-
-LOG: Final = logging.getLogger("foxloop_trio.react")
-
-STEP_SECONDS: Final = 30.0
-"""Longest wait for `prepare`, `domain`, `describe` or one answer of the gate, as in the loop."""
-ARGUMENT_DEPTH: Final = 32
-DETAIL_LIMIT: Final = 2000
-CLOSE_SECONDS: Final = 5.0
+from ... import prompt
+from ...actions import Action, Allow, ApprovalRequest, Ask, Deny, EffectCell, Permit, ToolContext, ToolOutput, copied
+from ...actions._run import acting_for_run
+from ...errors import BadSchemaError, BadToolError, Refuse
+from ...guarding import Block, State, ToolCall, ToolResult
+from ...loop._calls import DETAIL_LIMIT
+from ...loop._promised import decided, host_name, prepared
+from ...loop._waits import STEP_SECONDS
+from ...ports import Approver, Gate, Ids, WallClock
+from ...tools import Tool, define_tools
+from .. import _words
+from .._errors import ReactOptionError, ReactSchemaError, ReactToolError
+from .._hooks import GIVE_BACK_SECONDS, LOG, Hooks, Instead
+from .._reading import readable
+from .._tools import ReactTool
 
 BeforeToolCall = Callable[[ToolCall, State], Awaitable[Block | Instead | None]]
 
@@ -58,11 +51,10 @@ def react_tool(tool: Tool, *, ids: Ids | None = None) -> ReactTool:
     async def handler(args: dict[str, Any], context: Any) -> ToolResult:
         ctx = ToolContext(run_id="react", step=0, goal="")
         try:
-            args = await _prepared(tool, args, ctx)
-            ctx = attrs.evolve(ctx, domain=await _domain(tool, args, ctx))
+            args, domain = await _judgeable(tool, args, ctx)
         except Refuse as refused:
             return ToolResult(content=str(refused), is_error=True)
-        return _as_result(tool, await tool.run(args, ctx), nonce)
+        return _as_result(tool, await tool.run(args, attrs.evolve(ctx, domain=domain)), nonce)
 
     return ReactTool(
         name=tool.name,
@@ -136,14 +128,13 @@ class _GateHook:
     async def __call__(self, call: ToolCall, state: State) -> Block | Instead | None:
         tool = self._tools.get(call.name)
         if tool is None:
-            if call.name == getattr(state.registry, "stop_tool_name", None):
+            if call.name == state.stop_tool_name:
                 return None
             return Block(f"The gate does not know {call.name!r}, so it was not run.")
         goal = next((message.content for message in readable(state.messages) if message.role == "user"), "")
         ctx = ToolContext(run_id=self._run_ids.of(state), step=state.turn, goal=goal, cancel_grace=self._grace)
         try:
-            args = await _prepared(tool, copied(call.arguments), ctx)
-            domain = await _domain(tool, args, ctx)
+            args, domain = await _judgeable(tool, copied(call.arguments), ctx)
         except Refuse as refused:
             return Block(str(refused))
         except Exception as fault:
@@ -199,10 +190,7 @@ class _GateHook:
 
     async def _judged(self, run_id: str, ask: Callable[..., Awaitable[Any]], *args: Any) -> Allow | Ask | Deny:
         with acting_for_run(run_id), trio.fail_after(STEP_SECONDS):
-            decision = await ask(*args)
-        if not isinstance(decision, Allow | Ask | Deny):
-            raise TypeError(f"the gate answered {type(decision).__name__}, not Allow, Ask or Deny")
-        return decision
+            return decided(await ask(*args))
 
     async def _run(self, tool: Tool, permit: Permit, ctx: ToolContext) -> ToolResult:
         """Run what the gate allowed, with the arguments inside the permit. What it spent stays spent, unless it did nothing."""
@@ -213,22 +201,11 @@ class _GateHook:
             await _close(permit, used=effect is None or effect.state != "not-started")
 
 
-async def _prepared(tool: Tool, args: dict[str, Any], ctx: ToolContext) -> dict[str, Any]:
-    if tool.prepare is None:
-        return args
-    prepared = await _called(tool.prepare, args, ctx)
-    if not isinstance(prepared, Mapping):
-        raise TypeError(f"prepare answered {type(prepared).__name__}, not a mapping")
-    canonical_json(dict(prepared), max_depth=ARGUMENT_DEPTH)
-    found: dict[str, Any] = copied(dict(prepared))
-    return found
-
-
-async def _domain(tool: Tool, args: dict[str, Any], ctx: ToolContext) -> str:
-    domain = tool.domain if isinstance(tool.domain, str) else await _called(tool.domain, copied(args), ctx)
-    if not isinstance(domain, str):
-        raise TypeError(f"domain answered {type(domain).__name__}, not a host name")
-    return domain
+async def _judgeable(tool: Tool, args: dict[str, Any], ctx: ToolContext) -> tuple[dict[str, Any], str]:
+    """What is judged and run: the prepared arguments, and the host that they concern."""
+    if tool.prepare is not None:
+        args = prepared(await _called(tool.prepare, args, ctx))
+    return args, tool.domain if isinstance(tool.domain, str) else host_name(await _called(tool.domain, copied(args), ctx))
 
 
 async def _called(function: Any, *args: Any) -> Any:
@@ -240,11 +217,11 @@ async def _called(function: Any, *args: Any) -> Any:
 
 
 async def _close(permit: Permit, *, used: bool) -> None:
-    """Books are closed also when a cancel is pending."""
-    with trio.CancelScope(shield=True, deadline=trio.current_time() + CLOSE_SECONDS):
+    """Books are closed also when a cancel is pending; what they raise is logged, since it changes nothing about what was done."""
+    with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_SECONDS):
         try:
             await (permit.settle() if used else permit.release())
-        except Exception:  # books that raise change nothing about what was done
+        except Exception:
             LOG.exception("the permit %s could not be closed", permit.id)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import PlannerError
-from ..guarding import Message, ModelReply, ToolCall
-from ..loop._repair import compact_json
-from ..loop._reply import NOT_JSON, BadReplyError, ReadCall, read_reply
-from ..ports import Planner
-from ._errors import ReactOptionError
-from ._tools import ToolSpec
+from ...errors import PlannerError
+from ...guarding import Message, ModelReply, ToolCall
+from ...loop._repair import compact_json
+from ...loop._reply import NOT_JSON, BadReplyError, ReadCall, read_reply
+from ...ports import Planner
+from .._errors import ReactOptionError
+from .._tools import ToolSpec
 
 
 class PlannerLlm:

@@ -10,11 +10,10 @@ from typing import Any, Final, Literal
 import attrs
 import trio
 
-from ..ports import Usage
-from ._errors import ReactOptionError
+from ...guarding import Block, ModelReply, Note, State, Stop, ToolCall, ToolResult
+from ...ports import Usage
+from .._errors import ReactOptionError
 from ._ledger import KINDS, Hit, Kind, Ledger, whole_limit
-from ._state import ModelReply, State, ToolCall, ToolResult
-from ._verdicts import Block, Note, Stop
 
 CHARACTERS_PER_TOKEN: Final = 4
 """For estimates, where nothing was reported (section 8)."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import attrs
 
-from ._errors import ReactOptionError
+from ..._errors import ReactOptionError
 
 TEXT_LIMIT: Final = 65_536
 """Bytes of UTF-8 of the longest text that is looked at (section 7)."""

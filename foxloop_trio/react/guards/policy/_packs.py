@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ._loop_detector import is_read_only
-from ._policy import Rule, RuleLimit
+from .._loop_detector import is_read_only
+from ._rules import Rule, RuleLimit
 
 SHELL: Final = r"(?s).*[;&|<>$`\\\n\r\0(){}\[\]*?!#~'\"].*"
 

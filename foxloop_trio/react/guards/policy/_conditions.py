@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ..canonical import canonical_json
-from ..errors import GateError, NotJsonError
-from ..gate._hosts import normalise_host
-from ._errors import ReactOptionError
-from ._policy_patterns import BoundedPattern
+from ....canonical import canonical_json
+from ....errors import GateError, NotJsonError
+from ....gate._hosts import normalise_host
+from ..._errors import ReactOptionError
+from ._patterns import BoundedPattern
 
 Truth = bool | None
 Test = Callable[[list[Any]], Truth]

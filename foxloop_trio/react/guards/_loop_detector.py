@@ -14,11 +14,10 @@ from typing import Any, Final, Literal, get_args
 
 import attrs
 
-from ..canonical import canonical_json
-from ..errors import NotJsonError
-from ._errors import ReactOptionError
-from ._state import ModelReply, State, ToolCall, ToolResult
-from ._verdicts import Block, Note, Stop, Verdict
+from ...canonical import canonical_json
+from ...errors import NotJsonError
+from ...guarding import Block, ModelReply, Note, State, Stop, ToolCall, ToolResult, Verdict
+from .._errors import ReactOptionError
 
 Pattern = Literal["repeat", "cycle", "no_progress", "same_error", "idle"]
 Action = Literal["escalate", "note", "block", "stop"]
