@@ -15,6 +15,7 @@ foxloop.define("pageText", ({ dom, limits, neighbours, roles, tree, values, word
     ...["audio", "canvas", "datalist", "desc", "head", "iframe", "metadata", "noscript", "object", "script", "select", "style"],
     ...["template", "title", "video"],
   ]);
+  const BOXES = new Set(["audio", "canvas", "iframe", "object", "select", "video"]); // silent, and words beside them stand apart
   const CELLS = new Set(["cell", "gridcell", "columnheader", "rowheader"]);
   const DEEPEST = 1500; // levels of nesting; Firefox draws far fewer
   const MOST_LAID_OUT = 500_000; // units
@@ -113,6 +114,8 @@ foxloop.define("pageText", ({ dom, limits, neighbours, roles, tree, values, word
     const tag = dom.tag(node);
     if (tag === "br") {
       writer.breakLine();
+    } else if (BOXES.has(tag)) {
+      writer.add(" ");
     } else if (!SILENT.has(tag) && depth < DEEPEST) {
       enter(node, tag, turn, writer, depth + 1);
     }
