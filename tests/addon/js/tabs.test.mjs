@@ -92,10 +92,26 @@ test("loading that ends without a hello has failed, after a while", async () => 
   const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
   await rest();
   Object.assign(known.get(7), { status: "complete" });
-  browser.tabs.onUpdated.fire(7);
+  browser.tabs.onUpdated.fire(7, { status: "complete" });
   await clock.pass(499);
   assert.deepEqual(going, {});
   await clock.pass(1);
+  assert.equal(going.fault.code, "navigation-failed");
+});
+
+test("a load that has not even begun is given longer", async () => {
+  const { run, browser, known, clock } = set();
+  const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
+  await rest();
+  Object.assign(known.get(7), { status: "complete" }); // the page before is too busy to be left
+  browser.tabs.onUpdated.fire(7, { title: "still here" });
+  for (let waited = 0; waited < 4900; waited += 100) {
+    await clock.pass(100);
+  }
+  assert.deepEqual(going, {});
+  for (let waited = 0; waited < 700; waited += 100) {
+    await clock.pass(100);
+  }
   assert.equal(going.fault.code, "navigation-failed");
 });
 

@@ -12,6 +12,7 @@
 import { Fault } from "./faults.js";
 
 const GRACE_MS = 500; // between "loading is complete" and giving up on a hello: an error page never says it
+const BEGIN_MS = 5000; // a page that keeps its process busy is left late; only then has Firefox begun to load the next one
 const CAME_BY_ITSELF = new Set(["reload", "back_forward"]); // names of the Navigation Timing standard
 const BORN_EARLY_MS = 20; // a document's time origin is rounded, and comes from another process's clock
 const ADDRESS_WAIT_MS = 1000; // for the tab's address to follow its document
@@ -88,6 +89,7 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
   function arrival(id, { url, since, call }) {
     return new Promise((resolve, reject) => {
       let timer = null;
+      let began = false; // Firefox has said that it loads something
       const waiter = {
         tab: id,
         here(doc) {
@@ -95,7 +97,8 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
             end(resolve, doc);
           }
         },
-        updated() {
+        updated(change) {
+          began ||= change?.status !== undefined;
           clearTimeout(timer);
           timer = setTimeout(look, url === BLANK ? 0 : GRACE_MS);
         },
@@ -119,6 +122,8 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
         }
         if (url === BLANK && tab.url === BLANK) {
           end(resolve, null);
+        } else if (!began && wallNow() - since < BEGIN_MS) {
+          timer = setTimeout(look, GRACE_MS);
         } else if (url !== BLANK) {
           const words =
             "no page came that an extension may read: the address failed, or became a download, or is one of Firefox's own";
@@ -247,10 +252,10 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
 
   function listen() {
     browser.tabs.onCreated.addListener((tab) => announce(tab.id));
-    browser.tabs.onUpdated.addListener((id) => {
+    browser.tabs.onUpdated.addListener((id, change) => {
       announce(id);
       for (const waiter of [...waiters].filter((each) => each.tab === id)) {
-        waiter.updated();
+        waiter.updated(change);
       }
     });
     browser.tabs.onActivated.addListener(({ tabId, previousTabId }) => {
