@@ -48,8 +48,8 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
 
   // A gradient of nothing but transparent colours; the engine tells all colours as numbers.
   const CLEAR = /rgba\([^()]*, 0\)/g;
-  const isClear = (image) =>
-    /^(?:repeating-)?(?:linear|radial|conic)-gradient\(/.test(image) && !/rgb|color|la[bc]|lch|hsl|hwb|url/.test(image.replace(CLEAR, ""));
+  const GRADIENT = /^(?:repeating-)?(?:linear|radial|conic)-gradient\(/;
+  const isClear = (image) => GRADIENT.test(image) && !/rgb|color|lab|lch|hsl|hwb|url/.test(image.replace(CLEAR, ""));
 
   // Every layer of its mask lets nothing through.
   function maskedAway({ maskImage, maskSize }) {
