@@ -83,11 +83,12 @@ foxloop.define("pageText", ({ dom, limits, neighbours, roles, tree, values, word
         }
       },
       goes: () => going,
+      isSpaced: () => line === "" || line.endsWith(" "),
     };
   }
 
   function walk(el, turn, writer, depth) {
-    const shown = turn.textSeen(el);
+    const shown = { by: el, known: null }; // nobody asks where there is no text
     // Trees in trees are rare; where there are none, the first child is the first child.
     let from = el;
     if (turn.hosts.size > 0) {
@@ -106,8 +107,8 @@ foxloop.define("pageText", ({ dom, limits, neighbours, roles, tree, values, word
   function visit(node, shown, turn, writer, depth) {
     const kind = dom.kind(node);
     if (kind !== tree.ELEMENT) {
-      if (shown && kind === tree.TEXT) {
-        addText(node, turn, writer);
+      if (kind === tree.TEXT) {
+        addText(node, shown, turn, writer);
       }
       return;
     }
@@ -121,8 +122,15 @@ foxloop.define("pageText", ({ dom, limits, neighbours, roles, tree, values, word
     }
   }
 
-  function addText(node, turn, writer) {
+  function addText(node, shown, turn, writer) {
     const data = dom.data(node);
+    if (writer.isSpaced() && data.trim() === "") {
+      return; // the space between blocks
+    }
+    shown.known ??= turn.textSeen(shown.by);
+    if (!shown.known) {
+      return;
+    }
     if (!/[\n\r]/.test(data) || !/[\n\r]/.test(data.trim())) {
       writer.add(data);
       return;

@@ -6,7 +6,8 @@
 // }`. `seen`: a person can see that control; `likely`, a cheap upper bound of it. `rendered`: it takes part in the page's text
 // at all. `boxSeen`: as `seen`, of what it stands in where it has no box. `textSeen`: text directly in it can be seen. `boxOf`:
 // its rectangle in the viewport. `parentOf`: as tree.parent. `body`: that of the document. `view`: size and place of the
-// viewport. `memo(name)`: a Map for whoever else remembers things for this turn.
+// viewport. `uses(means)`: one of the rarer ways to hide occurs in its sheets. `memo(name)`: a Map for whoever else
+// remembers things for this turn.
 // Depends on: dom, flat, limits, sheets, tree.
 "use strict";
 
@@ -133,11 +134,11 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     }
 
     get position() {
-      return this.live.position;
+      return (this.standing ??= this.live.position);
     }
 
     get display() {
-      return this.live.display;
+      return (this.drawn ??= this.live.display);
     }
   }
 
@@ -382,10 +383,13 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       return false;
     }
 
+    let drawings = null;
+    const draws = () => (drawings ??= isNested() || document.querySelector("svg") !== null || documentElement.localName !== "html");
+
     // Text that has been given no ink: skipped, transparent, of the colour of its ground, or moved out of its box.
     function inkless(el, holder) {
       const { live } = styleOf(el);
-      const drawn = el.namespaceURI === SVG && dom.tag(el) !== "svg";
+      const drawn = draws() && el.namespaceURI === SVG && dom.tag(el) !== "svg";
       const uses = rarities();
       if (uses.has("skip") && live.contentVisibility === "hidden") {
         return true;
@@ -467,6 +471,7 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       body,
       parentOf,
       closest,
+      uses: (means) => rarities().has(means),
       styleOf,
       boxOf,
       groundOf,
