@@ -105,13 +105,29 @@ test("loading that ends without a hello has failed, after a while", async () => 
   assert.equal(going.fault.code, "navigation-failed");
 });
 
+test("a load that has not even begun is given longer", async () => {
+  const { run, browser, known, clock } = set();
+  const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
+  await rest();
+  Object.assign(known.get(7), { status: "complete" });
+  browser.tabs.onUpdated.fire(7, { title: "still here" });
+  for (let waited = 0; waited < 4900; waited += 100) {
+    await clock.pass(100);
+  }
+  assert.deepEqual(going, {});
+  for (let waited = 0; waited < 700; waited += 100) {
+    await clock.pass(100);
+  }
+  assert.equal(going.fault.code, "navigation-failed");
+});
+
 test("a page that is too busy to answer has not been left yet", async () => {
   const { run, browser, known, clock, arrive, asked } = set();
   arrive(7, "https://a.example/", clock.time - 500);
   const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
   await rest();
   Object.assign(known.get(7), { status: "complete" }); // of its frames
-  browser.tabs.onUpdated.fire(7);
+  browser.tabs.onUpdated.fire(7, { status: "complete" });
   for (let waited = 0; waited < 5000; waited += 100) {
     await clock.pass(100);
   }

@@ -12,6 +12,7 @@
 import { Fault } from "./faults.js";
 
 const GRACE_MS = 500; // between "loading is complete" and giving up on a hello: an error page never says it
+const BEGIN_MS = 5000; // for Firefox to begin with a load at all; a busy machine needs more than a moment
 const NO_CALL = "0".repeat(32);
 const CAME_BY_ITSELF = new Set(["reload", "back_forward"]); // names of the Navigation Timing standard
 const BORN_EARLY_MS = 20; // a document's time origin is rounded, and comes from another process's clock
@@ -105,6 +106,7 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
   function arrival(id, { url, since, call }) {
     return new Promise((resolve, reject) => {
       let timer = null;
+      let began = false; // Firefox has said that it loads something
       const waiter = {
         tab: id,
         here(doc) {
@@ -112,7 +114,8 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
             end(resolve, doc);
           }
         },
-        updated() {
+        updated(change) {
+          began ||= change?.status !== undefined;
           clearTimeout(timer);
           timer = setTimeout(look, url === BLANK ? 0 : GRACE_MS);
         },
@@ -136,7 +139,7 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
         }
         if (url === BLANK && tab.url === BLANK) {
           end(resolve, null);
-        } else if (url !== BLANK && !(await answers(documents.top(id)))) {
+        } else if (url !== BLANK && ((!began && wallNow() - since < BEGIN_MS) || !(await answers(documents.top(id))))) {
           timer = waiters.has(waiter) ? setTimeout(look, GRACE_MS) : null;
         } else if (url !== BLANK) {
           const words =
@@ -266,10 +269,10 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
 
   function listen() {
     browser.tabs.onCreated.addListener((tab) => announce(tab.id));
-    browser.tabs.onUpdated.addListener((id) => {
+    browser.tabs.onUpdated.addListener((id, change) => {
       announce(id);
       for (const waiter of [...waiters].filter((each) => each.tab === id)) {
-        waiter.updated();
+        waiter.updated(change);
       }
     });
     browser.tabs.onActivated.addListener(({ tabId, previousTabId }) => {
