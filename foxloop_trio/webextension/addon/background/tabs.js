@@ -12,6 +12,8 @@
 import { Fault } from "./faults.js";
 
 const GRACE_MS = 500; // between "loading is complete" and giving up on a hello: an error page never says it
+const BEGIN_MS = 5000; // for Firefox to begin with a load at all; a busy machine needs more than a moment
+const NO_CALL = "0".repeat(32);
 const CAME_BY_ITSELF = new Set(["reload", "back_forward"]); // names of the Navigation Timing standard
 const BORN_EARLY_MS = 20; // a document's time origin is rounded, and comes from another process's clock
 const ADDRESS_WAIT_MS = 1000; // for the tab's address to follow its document
@@ -84,10 +86,27 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
     return parsed.href;
   }
 
+  // A page that keeps its process busy is left late: while it does not even answer, nothing has failed yet.
+  async function answers(doc) {
+    if (doc === null) {
+      return true; // nobody is there
+    }
+    const question = documents.ask(doc, { op: "outcome", call: NO_CALL });
+    const told = question.answer.then(
+      ({ gone }) => gone !== true,
+      () => true,
+    );
+    const late = new Promise((resolve) => setTimeout(() => resolve(false), GRACE_MS));
+    const answered = await Promise.race([told, late]);
+    question.forget();
+    return answered;
+  }
+
   // Resolves when a document born after `since` is there (or, for about:blank, when the tab shows it: no extension gets into that).
   function arrival(id, { url, since, call }) {
     return new Promise((resolve, reject) => {
       let timer = null;
+      let began = false; // Firefox has said that it loads something
       const waiter = {
         tab: id,
         here(doc) {
@@ -95,7 +114,8 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
             end(resolve, doc);
           }
         },
-        updated() {
+        updated(change) {
+          began ||= change?.status !== undefined;
           clearTimeout(timer);
           timer = setTimeout(look, url === BLANK ? 0 : GRACE_MS);
         },
@@ -119,6 +139,8 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
         }
         if (url === BLANK && tab.url === BLANK) {
           end(resolve, null);
+        } else if (url !== BLANK && ((!began && wallNow() - since < BEGIN_MS) || !(await answers(documents.top(id))))) {
+          timer = waiters.has(waiter) ? setTimeout(look, GRACE_MS) : null;
         } else if (url !== BLANK) {
           const words =
             "no page came that an extension may read: the address failed, or became a download, or is one of Firefox's own";
@@ -256,10 +278,10 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
 
   function listen() {
     browser.tabs.onCreated.addListener((tab) => announce(tab.id));
-    browser.tabs.onUpdated.addListener((id) => {
+    browser.tabs.onUpdated.addListener((id, change) => {
       announce(id);
       for (const waiter of [...waiters].filter((each) => each.tab === id)) {
-        waiter.updated();
+        waiter.updated(change);
       }
     });
     browser.tabs.onActivated.addListener(({ tabId, previousTabId }) => {
