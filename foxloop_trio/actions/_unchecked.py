@@ -15,7 +15,9 @@ T = TypeVar("T")
 
 
 def unchecked(cls: type[T]) -> Callable[..., T]:
-    """A function that builds `cls` from keyword arguments named like its fields, and checks and converts nothing.
+    """A function that builds `cls` as its constructor does, from the same arguments, but checks and converts nothing.
+
+    A field with a factory always gets what that makes.
 
     A value is filled in while it is of a class of its own that may be written to, and becomes a `cls` before anybody sees it.
     """
@@ -23,6 +25,7 @@ def unchecked(cls: type[T]) -> Callable[..., T]:
     given: dict[str, Any] = {"cls": cls, "draft": type(f"_{cls.__name__}Draft", (cls,), unfrozen)}
     parameters: list[str] = []
     lines: list[str] = []
+    needed = 0
     for field in attrs.fields(cls):  # type: ignore[arg-type]
         name = field.alias
         value = name
@@ -30,12 +33,14 @@ def unchecked(cls: type[T]) -> Callable[..., T]:
             given[f"make_{name}"] = field.default.factory
             value = f"make_{name}()"
         elif field.default is attrs.NOTHING:
-            parameters.insert(0, name)
+            parameters.insert(needed, name)
+            needed += 1
         else:
             given[f"default_{name}"] = field.default
             parameters.append(f"{name}=default_{name}")
         lines.append(f"    self.{field.name} = {value}")
-    head = f"def build(*, {', '.join(parameters)}):\n    self = draft()\n"
+    by_name = "*, " if any(field.kw_only for field in attrs.fields(cls)) else ""  # type: ignore[arg-type]
+    head = f"def build({by_name}{', '.join(parameters)}):\n    self = draft()\n"
     exec(head + "\n".join(lines) + "\n    self.__class__ = cls\n    return self\n", given)  # as attrs builds its constructors
     build: Callable[..., T] = given["build"]
     return build
