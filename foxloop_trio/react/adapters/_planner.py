@@ -7,8 +7,9 @@ from typing import Any
 
 from ...errors import PlannerError
 from ...guarding import Message, ModelReply, ToolCall
+from ...loop._call import Call
 from ...loop._repair import compact_json
-from ...loop._reply import NOT_JSON, BadReplyError, ReadCall, read_reply
+from ...loop._reply import NOT_JSON, BadReplyError, read_reply
 from ...ports import Planner
 from .._errors import ReactOptionError
 from .._tools import ToolSpec
@@ -64,7 +65,7 @@ llm_from_planner = planner_as_llm
 """The same under the name that the specification of the facade gives it."""
 
 
-def _call(call: ReadCall) -> ToolCall:
+def _call(call: Call) -> ToolCall:
     arguments = call.planned.args if call.args is NOT_JSON else call.args
     return ToolCall(id=call.planned.id, name=call.planned.name, arguments=arguments)
 
