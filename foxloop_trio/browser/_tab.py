@@ -358,17 +358,18 @@ class Tab:
         def told(state: EffectState) -> None:
             tell(state, done if state in ("done", "partial") else None)
 
-        if self.session.trusted_input and op in TRUSTED_OPS and target["frame"] == 0:
+        if not (self.session.trusted_input and op in TRUSTED_OPS and target["frame"] == 0):
+            result = await _follow(self._send_act(order), told, cancel_grace)
+        else:
             allowed = partial(check_permit, permit, target, op, value, dialog=dialog, now=now, salt=salt)
             result = await self._by_hand(order, lambda: allowed(host=self.host), told, cancel_grace)
-        else:
-            result = await _follow(self._start("page.act", order), told, cancel_grace)
         self.session.acknowledge(place, call_id)
         return result
 
-    def _start(self, method: str, order: Mapping[str, Any]) -> Call:
+    def _send_act(self, order: Mapping[str, Any]) -> Call:
+        """The one place from which an act goes out, or the second half of one that came by Firefox's own input."""
         try:
-            return self.session.channel.start(method, order, timeout=ACT_SECONDS)
+            return self.session.channel.start("page.act", order, timeout=ACT_SECONDS)
         except ChannelError as error:
             raise browser_error(error) from error
 
@@ -381,21 +382,18 @@ class Tab:
             await self.activate()
 
         async def aim() -> Mapping[str, Any]:
-            call = self._start("page.aim", order)
             try:
-                return await call.result()
+                return await self.session.channel.call("page.aim", order, timeout=ACT_SECONDS)
             except RemoteCallError as error:
                 if error.code in REFUSED_UNSTARTED:
                     return {"outcome": {**UNBEGUN, "reason": REFUSED_UNSTARTED[error.code]}}
                 raise browser_error(error) from error
             except ChannelError as error:
                 raise browser_error(error) from error
-            finally:
-                call.abandon()
 
         async def finish(how: str) -> ActResult:
             try:
-                return ActResult.from_wire(await self._start("page.act", {**order, "input": how}).result())
+                return ActResult.from_wire(await self._send_act({**order, "input": how}).result())
             except ChannelError as error:
                 raise browser_error(error) from error
 
