@@ -134,7 +134,7 @@ async def test_what_changes_between_aim_and_press_is_not_pressed(page: Hand, cha
     """The last check and the act are of one turn: input that comes to something else is stopped before the page hears of it."""
     await page.open(
         "<script>window.heard = 0; for (const type of ['pointerdown', 'mousedown', 'click']) addEventListener(type, () => heard++)"
-        "</script><label>field <input></label><button id=b>press</button>"
+        "</script><form><label>field <input></label><button type=button id=b>press</button></form>"
     )
     pin, permit = await page.judged("press", "click")
     asked = page.session.bidi
