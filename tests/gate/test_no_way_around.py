@@ -263,6 +263,10 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
     "answer_dialog": {"control_id": "0:2", "accept": True},
     "wait_for": {"text": "Gone.", "seconds": 1},
     "history": {"go": "reload"},
+    "list_tabs": {},
+    "open_tab": {"url": "http://shop.test/"},
+    "use_tab": {"tab_id": 2},
+    "close_tab": {"tab_id": 3},
     "open_url": {"url": "http://shop.test/"},
 }
 

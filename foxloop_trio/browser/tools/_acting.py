@@ -121,7 +121,7 @@ async def run_pinned(
     operation, value, `dialog` or `files` are not those that were judged.
     """
     ctx.report_effect("not-started")
-    async with desk.tab.lock:
+    async with desk.hold():
         await trio.lowlevel.checkpoint_if_cancelled()
         # From here to the act nothing is awaited, so what is compared is what is acted on.
         if (moved := desk.moved(ctx)) is not None:
@@ -148,6 +148,7 @@ async def run_pinned(
             if error.code == "permit-host":  # it moved while the tab's state was asked for
                 return desk.failed_moved(ctx)
             raise
+        desk.note_opened(result.opened_tabs)
         if not result.ok:
             summary = say_refused(op, target["control"], result)
             return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)

@@ -7,7 +7,8 @@ then run (the pin is compared again, and only then acted on). The tab's lock is 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from ...actions import Permit, ToolContext, ToolOutput
@@ -32,12 +33,40 @@ Focus = Callable[[], str | Awaitable[str | None] | None]
 
 
 class Desk:
-    """One tab, as all tools of a pack see it."""
+    """The tab that all tools of a pack work on.
+
+    It begins with `home`, the tab of the pack. `opened` are the ids of those that the pack's own acts and tools opened, in their
+    order: no other tab is ever listed, turned to or closed, since those are the user's.
+    """
 
     def __init__(self, tab: Tab, focus: Focus | None = None) -> None:
-        self.tab = tab
+        self.tab = self.home = tab
+        self.opened: dict[int, None] = {}
         self.memory = Memory()
         self._focus = focus
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncGenerator[None, None]:
+        """Hold the lock of the tab that is worked on. While it is waited for, another tab may be turned to: then that one's."""
+        while True:
+            tab = self.tab
+            async with tab.lock:
+                if tab is self.tab:
+                    yield
+                    return
+
+    def note_opened(self, tabs: Iterable[int]) -> None:
+        """These tabs came of what the pack did."""
+        self.opened.update(dict.fromkeys(tabs))
+
+    def is_ours(self, tab_id: int) -> bool:
+        return tab_id == self.home.id or tab_id in self.opened
+
+    def turn_to(self, tab: Tab) -> None:
+        """Work on this tab from now on. What was seen of the other one is forgotten, so no pin of it is good any more."""
+        if tab is not self.tab:
+            self.tab = tab
+            self.memory.forget()
 
     def domain(self, args: Args, ctx: ToolContext) -> str:
         """The host of the page in the tab, now. Raises Refuse when it shows no web page."""
@@ -50,7 +79,7 @@ class Desk:
 
     async def pinned(self, control_id: str) -> tuple[Control, dict[str, Any]]:
         """The control and its pin. Waits for the tab's lock, so no pin is taken between another call's act and its look."""
-        async with self.tab.lock:
+        async with self.hold():
             snapshot, control = self.memory.find(control_id)
             if host_of(snapshot.url) != plain_host(self.tab.host):
                 self.memory.drop()
@@ -59,7 +88,7 @@ class Desk:
 
     async def pinned_page(self) -> dict[str, Any]:
         """The pin of the page itself, by its newest look. Raises Refuse without one."""
-        async with self.tab.lock:
+        async with self.hold():
             if self.memory.snapshot is None:
                 raise Refuse("There is no current snapshot of this page. Call snapshot first.")
             return page_pin(self.tab.id, self.memory.snapshot)

@@ -517,13 +517,13 @@ class FakeBrowser:
             return _act_result({"ok": True}, started=True, navigated=True)
         tab = self._tabs.get(params["tab"])
         dialogs: list[dict[str, Any]] = []
-        tab.during, tab.armed = dialogs, params.get("dialog")
+        tab.during, tab.armed, tab.opened = dialogs, params.get("dialog"), []
         looked, plans = document.looks(), document.planned
         try:
             done = perform(document, control, params["op"], params["value"])
         finally:
             tab.during, tab.armed = None, None
-        quiet = looked == document.looks() and plans == document.planned and tab.wanted is None and not dialogs
+        quiet = looked == document.looks() and plans == document.planned and tab.wanted is None and not dialogs and not tab.opened
         focused = params["op"] == "click" and control.typable
         if params["op"] in PROVES and done.answer["ok"] and quiet and not (done.submitted or done.lacking or focused):
             done.answer = {**done.answer, "ok": False, "reason": "nothing-changed", "detail": NOTHING_CHANGED}
@@ -533,7 +533,8 @@ class FakeBrowser:
             self.acts[place] = attrs.evolve(self.acts[place], ok=done.answer["ok"])
         if any(isinstance(fault, Delay | Cut) and fault.phase == "after" for fault in call.faults):
             tab.go()  # the answer is late, the page is not
-        return _act_result(done.answer, started=True, submitted=done.submitted, dialogs=dialogs)
+        opened = {"opened_tabs": tab.opened} if tab.opened else {}
+        return _act_result({**done.answer, **opened}, started=True, submitted=done.submitted, dialogs=dialogs)
 
     async def _reached(self, call: LineCall, document: FakeDocument, control: FakeControl, wanted: bool) -> dict[str, Any]:
         """Wait for the page to set the state."""

@@ -51,6 +51,8 @@ class EffectData(TypedDict, total=False):
     add: Sequence[ControlData]
     navigate: str
     """An address, absolute or not."""
+    open: str
+    """An address, absolute or not, that is opened in a new tab in front."""
 
 
 Effects = EffectData | Sequence[EffectData] | Callable[["FakeDocument"], object]

@@ -55,6 +55,7 @@ class DocumentHost(Protocol):
     def navigate(self, document: FakeDocument, url: str, sent: Mapping[str, str] | None) -> None: ...
     def later(self, document: FakeDocument, seconds: float, effect: Effects) -> None: ...
     def show_dialog(self, document: FakeDocument, kind: str, message: str) -> bool | str | None: ...
+    def open(self, document: FakeDocument, url: str) -> None: ...
     def changed(self, document: FakeDocument) -> None: ...
 
 
@@ -226,6 +227,10 @@ class FakeDocument:
         """Leave for another address, absolute or not."""
         self._host.navigate(self, urljoin(self.url, url), sent)
 
+    def open(self, url: str) -> None:
+        """Open an address, absolute or not, in a new tab in front."""
+        self._host.open(self, urljoin(self.url, url))
+
     def show_dialog(self, kind: Literal["alert", "confirm", "prompt"], message: str = "") -> bool | str | None:
         """Open a script dialog; its answer, which is yes only when that was armed for the act."""
         return self._host.show_dialog(self, kind, message)
@@ -377,5 +382,7 @@ def _run_one(document: FakeDocument, effect: EffectData) -> None:
     for label in effect.get("remove", ()):
         document.remove(label)
     document.add(*effect.get("add", ()))
+    if "open" in effect:
+        document.open(effect["open"])
     if "navigate" in effect:
         document.navigate(effect["navigate"])

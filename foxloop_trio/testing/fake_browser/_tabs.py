@@ -51,6 +51,8 @@ class FakeTab:
         """The dialogs of the act that is being done in this turn."""
         self.armed: Mapping[str, Any] | None = None
         """The answer that the first question gets while that act is being done."""
+        self.opened: list[int] = []
+        """Tabs that the act opened which is being done in this turn."""
         self.wanted: tuple[str, Mapping[str, str] | None] | None = None
         """Where that act leads; the document is left once the act is answered."""
         self._tabs = tabs
@@ -178,6 +180,12 @@ class FakeTab:
             self.during.append(dialog)
         self._tabs.tell("dialog.shown", tab=self.id, frame=0, **dialog)
         return answer
+
+    def open(self, document: FakeDocument, url: str) -> None:
+        tab = self._tabs.create(active=True)
+        if self.during is not None:
+            self.opened.append(tab.id)
+        tab.load(url)
 
     def changed(self, document: FakeDocument) -> None:
         if document is self.document:
