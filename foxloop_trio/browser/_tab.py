@@ -25,6 +25,7 @@ from ._picture import Screenshot, check_picture
 from ._reading import TOP_ONLY, Question, documents_of, element_of, with_top
 from ._restricted import restriction_words
 from ._snapshot import Control, Snapshot
+from ._table import Table
 from ._uploads import check_files, pieces
 
 if TYPE_CHECKING:
@@ -209,6 +210,19 @@ class Tab:
             return error
         words = restriction_words(self.url)
         return BrowserError(f"the page cannot be {verb}: {words} (Firefox: {error})", code=error.code)
+
+    async def table(self, nth: int = 1, *, find: str | None = None, offset: int = 0, rows: int = 50, frame: int = 0) -> Table:
+        """Read the `nth` table or grid of a document, from 1: so many `rows` (at most 200) behind the first `offset`.
+
+        `find`: only rows that hold these words, whatever their case. `frame`: of the newest look; 0 is the top one. What nobody can
+        see is left out. Raises BrowserError as `snapshot` does, but does not wait for a page that loads.
+        """
+        question = {"nth": nth, "offset": offset, "rows": rows, "frame": frame, **({} if find is None else {"find": find})}
+        try:
+            answer = await self._call("page.table", question, READ_SECONDS)
+        except BrowserError as error:
+            raise self._explained(error, "read") from error
+        return Table.from_wire(answer, offset=offset)
 
     async def screenshot(
         self,

@@ -27,6 +27,7 @@ from ._shapes import (
     NATURAL,
     NUMBER,
     TAB,
+    TABLE,
     Schema,
     choice,
     listing,
@@ -203,6 +204,18 @@ _TABLE: Final = (
         {"tab": NATURAL},
         record({"frames": listing(FRAME_STATE, "frames"), "unreadable": listing(UNREADABLE, "frames")}),
         optional=READ,
+    ),
+    _request(
+        "page.table",
+        {
+            "tab": NATURAL,
+            "frame": NATURAL,
+            "nth": {**NATURAL, "minimum": 1},
+            "offset": NATURAL,
+            "rows": {"type": "integer", "minimum": 1, "maximum": LIMITS["rows"]},
+        },
+        TABLE,
+        optional={"find": text("find", least=1)},
     ),
     _request(
         "page.act",

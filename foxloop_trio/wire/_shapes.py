@@ -23,6 +23,7 @@ __all__ = [
     "HEX_64",
     "NATURAL",
     "TAB",
+    "TABLE",
     "Schema",
     "choice",
     "listing",
@@ -219,6 +220,21 @@ FRAME_STATE: Final = record(
         "took_ms": {"type": "number", "minimum": 0, "maximum": MAX_SAFE_INTEGER},
     },
 )
+
+TABLE: Final = record(
+    {
+        "url": ADDRESS,
+        "tables": NATURAL,
+        "nth": NATURAL,
+        "caption": text("cell"),
+        "header": listing(text("cell"), "cells"),
+        "rows": listing(listing(text("cell"), "cells"), "rows"),
+        "total": NATURAL,
+        "left": NATURAL,
+        "declared": nullable(NATURAL),
+    }
+)
+"""A table of a page: its columns, some of its rows, and how many there are."""
 
 DIALOG: Final = record(
     {

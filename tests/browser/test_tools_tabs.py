@@ -103,6 +103,7 @@ async def test_a_tab_that_went_elsewhere_since_it_was_judged_is_not_turned_to(vi
     number = next(reversed(bench.browser._tabs.open))
     for tool in ("use_tab", "close_tab"):
         bench.browser.navigate(number, "http://shop.test/help")
+        await bench.session.tab(number)
         prepared = await bench.prepared(tool, tab_id=number)
 
         async def leave() -> None:

@@ -267,6 +267,7 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
     "open_tab": {"url": "http://shop.test/"},
     "use_tab": {"tab_id": 2},
     "close_tab": {"tab_id": 3},
+    "read_table": {},
     "open_url": {"url": "http://shop.test/"},
 }
 

@@ -41,6 +41,7 @@ OPTIONAL_OF = {
         r"params\.(form_key|dialog|dialog\.reply)|params\.value\.(onto|from|how|files|until|onto\.[xy])",
         r"result\.(did|changed|changed_elsewhere|leads_to|opened_tabs|popups)",
     ],
+    "page.table": [r"params\.find"],
     "page.read": [r"params\.(focus|frame|region|find|offset|text_offset|max_controls|max_text)"],
     "tab.capture": [
         r"params\.(quality|area|marks|scale|marks\[\]\.label)",
@@ -50,6 +51,7 @@ OPTIONAL_OF = {
 """The same, of one method only."""
 
 ALSO = {
+    r"result\.declared": {"null", "number"},
     r"params\.value": {"string", "number", "null", "array", "object"},
     r"params\.list_for": {"number", "null"},
     r"params\.area": {"string", "object"},
@@ -182,7 +184,7 @@ def test_every_method_has_schemas_and_samples_of_all_its_messages() -> None:
     requests = {name for name, method in wire.METHODS.items() if method.kind == "request"}
     assert (set(wire.METHODS), requests) == (with_params, with_result)
     assert requests == {name for name, method in wire.METHODS.items() if method.result is not None}
-    assert len(wire.METHODS) == 24
+    assert len(wire.METHODS) == 25
     for name, method in wire.METHODS.items():
         assert name == method.name
         assert method.params["additionalProperties"] is False

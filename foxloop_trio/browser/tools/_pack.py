@@ -16,6 +16,7 @@ from ._looking import looking_tools
 from ._opening import opening_tools
 from ._pointing import pointing_tools
 from ._scrolling import scrolling_tools
+from ._tables import table_tools
 from ._tabs import tab_tools
 from ._texting import texting_tools
 from ._waiting import waiting_tools
@@ -27,7 +28,7 @@ def browser_tools(
     tab: Tab, *, passwords: Passwords | None = None, focus: Focus | None = None, chooser: Chooser | None = None
 ) -> list[Tool]:
     """The tools for one tab: snapshot, act, click, press, hover, click_at, drag, select_text, clipboard, scroll, answer_dialog,
-    wait_for, history, list_tabs, open_tab, use_tab, close_tab, open_url, screenshot, browser_task.
+    wait_for, history, list_tabs, open_tab, use_tab, close_tab, read_table, open_url, screenshot, browser_task.
 
     None of them takes a host: it is that of the tab's address, or of the address to open. Their results keep the page's words
     apart as untrusted text. `focus` is asked at each look, sync or async, for a text such as the goal: the page is then shown with
@@ -49,6 +50,7 @@ def browser_tools(
         *waiting_tools(desk),
         *history_tools(desk),
         *tab_tools(desk),
+        *table_tools(desk),
         *opening_tools(desk),
         browser_task_tool(lambda: desk.tab, memory=desk.memory, chooser=chooser, passwords=passwords),
     ]

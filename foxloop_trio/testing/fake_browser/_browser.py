@@ -372,6 +372,10 @@ class FakeBrowser:
                 return self._capture(params)
             case "page.read":
                 return {"frames": self._read(params), "unreadable": []}
+            case "page.table":
+                if params["frame"] != 0:
+                    raise Refused("document-gone", "that frame is not in the tab")
+                return self._readable(params["tab"]).table(params)
             case "page.settle":
                 return await self._settle(params)
             case "page.stage":

@@ -24,6 +24,7 @@ __all__ = [
     "FormData",
     "PageData",
     "PageSource",
+    "TableData",
     "Visit",
     "check_page",
     "keys_of",
@@ -113,6 +114,14 @@ class ControlData(TypedDict, total=False):
     """When another control is dragged onto it."""
 
 
+class TableData(TypedDict, total=False):
+    """A table of a page. `rows` have a text for each column."""
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
 class FormData(TypedDict, total=False):
     """A form. Without an action it is sent to its own page; with None the page keeps it and nothing is loaded."""
 
@@ -130,6 +139,7 @@ class PageData(TypedDict, total=False):
     headings: Sequence[str]
     controls: Sequence[ControlData]
     forms: Mapping[str, FormData]
+    tables: Sequence[TableData]
     captcha: bool
     more: bool
     load_seconds: float
@@ -155,7 +165,13 @@ def keys_of(kind: type) -> frozenset[str]:
     return frozenset(kind.__annotations__)
 
 
-_KINDS: Final[Mapping[str, type]] = {"page": PageData, "form": FormData, "effect": EffectData, "dialog": DialogData}
+_KINDS: Final[Mapping[str, type]] = {
+    "page": PageData,
+    "form": FormData,
+    "table": TableData,
+    "effect": EffectData,
+    "dialog": DialogData,
+}
 
 
 def check_page(url: str, page: Mapping[str, Any]) -> None:
@@ -163,6 +179,8 @@ def check_page(url: str, page: Mapping[str, Any]) -> None:
     _check("page", page, f"page {url!r}")
     for index, control in enumerate(page.get("controls", ())):
         check_control(control, f"page {url!r}, control {index + 1}")
+    for index, table in enumerate(page.get("tables", ())):
+        _check("table", table, f"page {url!r}, table {index + 1}")
     for name, form in page.get("forms", {}).items():
         where = f"page {url!r}, form {name!r}"
         _check("form", form, where)

@@ -18,7 +18,7 @@ import trio
 from ...browser._snapshot import MASK
 from ...canonical import canonical_json
 from ...errors import UsageError
-from ._data import ControlData, EffectData, Effects, FormData, PageData, check_control
+from ._data import ControlData, EffectData, Effects, FormData, PageData, TableData, check_control
 
 __all__ = ["DocumentHost", "FakeControl", "FakeDocument", "KeptOutcome", "run_effects"]
 
@@ -162,6 +162,7 @@ class FakeDocument:
         self.title = page.get("title", "")
         self.text = page.get("text", "")
         self.headings = tuple(page.get("headings", ()))
+        self.tables = tuple(page.get("tables", ()))
         self.captcha = page.get("captcha", False)
         self.more = page.get("more", False)
         self.controls = [make_control(control) for control in page.get("controls", ())]
@@ -313,6 +314,20 @@ class FakeDocument:
             "truncated": max(0, len(described) - offset - len(controls)), "key": self.key, "parent": None, "origin": [0, 0],
             "captcha_passive": False, "total_controls": len(described), "total_text": len(text),
             "text_truncated": len(rest) - len(shown), "took_ms": 0,
+        }  # fmt: skip
+
+    def table(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a ``page.table``."""
+        nth, offset, most = params["nth"], params["offset"], params["rows"]
+        table = self.tables[nth - 1] if nth <= len(self.tables) else TableData()
+        rows = [list(row) for row in table.get("rows", ())]
+        if (sought := params.get("find")) is not None:
+            rows = [row for row in rows if _holds(sought, *row)]
+        shown = rows[offset : offset + most]
+        return {
+            "url": self.url, "tables": len(self.tables), "nth": nth, "caption": table.get("caption", ""),
+            "header": list(table.get("header", ())), "rows": shown, "total": len(rows),
+            "left": max(0, len(rows) - offset - len(shown)), "declared": None,
         }  # fmt: skip
 
     def keep(self, call: str) -> KeptOutcome:

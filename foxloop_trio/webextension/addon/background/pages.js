@@ -99,6 +99,21 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
     return verbatim(reply.json);
   }
 
+  async function table(params, call) {
+    const doc = documents.byAlias(params.tab, params.frame);
+    if (doc === null) {
+      throw params.frame === 0
+        ? await tabs.unreadable(params.tab)
+        : new Fault("document-gone", `there is no frame ${params.frame} in tab ${params.tab} any more`);
+    }
+    const { nth, find, offset, rows: most } = params;
+    const reply = await answer(documents.ask(doc, { op: "table", options: { nth, find, offset, most } }), call);
+    if (reply.gone) {
+      throw new Fault("document-gone", "the document went away while it was read");
+    }
+    return verbatim(reply.json);
+  }
+
   // A piece of a file that an act of that name will need.
   async function stage(params, call) {
     const doc = documents.find(params);
@@ -124,6 +139,7 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
     handlers: {
       "tab.capture": pictures.capture,
       "page.read": reading.read,
+      "page.table": table,
       "page.act": act,
       "page.stage": stage,
       "page.settle": settle,

@@ -4,14 +4,15 @@
 // here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ happened }`, `{ woke }`. From here: `{ hello }`, `{
 // answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`; numbers are those of the question
 // (background/documents.js).
-// Depends on: act, dialogs, effects, happenings, identity, limits, outcomes, pause, read, settle, spots, uploads, words.
+// Depends on: act, dialogs, effects, happenings, identity, limits, outcomes, pause, read, settle, spots, tables, uploads, words.
 //
 // A page kept for the back button keeps its Port open and silent. So it is closed when the page is hidden away, and opened again
 // when the page returns.
 "use strict";
 
 foxloop.define("port", (parts) => {
-  const { act, dialogs, effects, happenings, identity, limits, outcomes, pause, read, settle, spots, uploads, words } = parts;
+  const { act, dialogs, effects, happenings, identity, limits, outcomes, pause, read } = parts;
+  const { settle, spots, tables, uploads, words } = parts;
   const RETRY_FIRST_MS = 100;
   const RETRY_MOST_MS = 5000;
   const LOST = { code: "cancelled", message: "the line to the page was lost before anything was done" };
@@ -86,6 +87,7 @@ foxloop.define("port", (parts) => {
       return "{}";
     },
     spots: ({ options }) => spots.spots(options),
+    table: ({ options }) => tables.table(options),
     settle: ({ listFor }, question) => settle.settle(listFor, () => question.fault !== null),
     outcome: ({ call }) => {
       const { known, json } = outcomes.about(call);
