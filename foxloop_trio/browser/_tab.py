@@ -6,6 +6,7 @@ is known of its effect is reported before it leaves.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -39,6 +40,9 @@ SETTLE_SECONDS: Final = 3.0
 """The page reference's deadlines (section 6); they exist because a document that is unloading may never answer."""
 GOTO_SECONDS: Final = 15.0
 TAB_SECONDS: Final = 10.0
+FETCH_SECONDS: Final = 30.0
+"""For one piece of a file: three megabytes at 100 kB a second."""
+FETCH_BYTES: Final = 3 * 2**20
 CAPTURE_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = 0.2
 RETRIES: Final = 50
@@ -336,6 +340,16 @@ class Tab:
         result = await _follow(call, lambda state: tell(state, done if state in ("done", "partial") else None), cancel_grace)
         self.session.acknowledge(place, call_id)
         return result
+
+    async def fetch(self, target: Mapping[str, Any], ticket: str, offset: int) -> tuple[bytes, bool]:
+        """The next piece of a file that the operation ``download`` took in the document of `target`, and whether it is the last.
+
+        `offset` counts the bytes that came before: pieces are fetched in their order. Raises BrowserError, code ``document-gone``
+        when the document went away, and the file with it; ``timeout`` when the server is too slow.
+        """
+        place = {"frame": target["frame"], "document": target["document"]}
+        answer = await self._call("page.fetch", {**place, "call": ticket, "offset": offset, "most": FETCH_BYTES}, FETCH_SECONDS)
+        return base64.b64decode(answer["data"]), answer["end"]
 
     async def settle(self, target: Mapping[str, Any], *, list_for: int | None = None, sent: bool = False) -> Settled:
         """Wait until the document of `target` has been quiet for 0.12 s, at most 1.5 s.

@@ -125,6 +125,9 @@ READ: Final[dict[str, Schema]] = {
 }
 """What narrows a read down or pages through it; all of it may be left out."""
 
+FETCH_BYTES: Final = LIMITS["piece"] // 4 * 3
+"""Bytes of a file in one answer; in base64 they are a third more."""
+
 HISTORY: Final = ("back", "forward", "reload")
 
 MARK: Final = record({"frame": NATURAL, "node": NATURAL}, {"label": text("token")})
@@ -236,6 +239,11 @@ _TABLE: Final = (
         optional=HOW,
     ),
     _request("page.stage", {**PLACE, "call": HEX_32, **PIECE}, NOTHING),
+    _request(
+        "page.fetch",
+        {**PLACE, "call": HEX_32, "offset": NATURAL, "most": {"type": "integer", "minimum": 1, "maximum": FETCH_BYTES}},
+        record({"data": PIECE["data"], "end": BOOLEAN}),
+    ),
     _told_by(ADDON, "page.started", {"id": {"type": "string", "minLength": 1, "maxLength": 64}}),
     _request("page.settle", {**PLACE, "list_for": nullable(NATURAL)}, record({"waited_ms": NATURAL, "gone": BOOLEAN})),
     _request(

@@ -263,6 +263,7 @@ def _proven() -> Json:
         "did": ["press"],
         "changed": ["page", "tab"],
         "changed_elsewhere": True,
+        "download": {"ticket": CALL, "name": "a.pdf", "type": "application/pdf", "url": "https://shop.example/a", "size": 12},
         "leads_to": "https://shop.example/next",
         "opened_tabs": [8],
         "popups": [{"url": "https://shop.example/help"}],
@@ -331,6 +332,11 @@ def samples() -> list[Json]:
                 "frames": [_frame(), _child_frame()],
                 "unreadable": [{"url": "about:reader", "reason": "Firefox keeps extensions out", "frame": 2, "count": 1}],
             },
+        ),
+        (
+            "page.fetch",
+            {"tab": 7, "frame": 0, "document": _act()["document"], "call": _act()["call"], "offset": 0, "most": 1024},
+            {"data": "AAEC", "end": True},
         ),
         (
             "page.table",

@@ -40,6 +40,7 @@ ACT_OPERATIONS: Final = (
     "copy",
     "cut",
     "date",
+    "download",
     "drag",
     "enter",
     "files",
@@ -262,6 +263,8 @@ ACT_RESULT: Final = record(
         "changed": listing(WORD, "steps"),
         "changed_elsewhere": TRUE,
         "leads_to": ADDRESS,
+        # A file that the act took; its bytes are fetched in pieces.
+        "download": record({"ticket": HEX_32, "name": text("value"), "type": text("token"), "url": ADDRESS}, {"size": NATURAL}),
         "opened_tabs": listing(NATURAL, "opened"),
         "popups": listing(record({"url": ADDRESS}), "opened"),
     },

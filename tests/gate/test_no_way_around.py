@@ -268,13 +268,15 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
     "use_tab": {"tab_id": 2},
     "close_tab": {"tab_id": 3},
     "read_table": {},
+    "upload": {"control_id": "0:1", "files": ["a.txt"]},
+    "download": {"control_id": "0:2"},
     "open_url": {"url": "http://shop.test/"},
 }
 
 
 @pytest.mark.parametrize("tool", list(EVERY_CALL))
 @pytest.mark.parametrize("store", ["no grant", "asks and nobody answers", "asks and a made-up token"])
-async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, tool: str, store: str) -> None:
+async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, tmp_path: Path, tool: str, store: str) -> None:
     """B53, B47: for each tool of the browser, no act reaches the page and no document is read or opened.
 
     But for `browser_task`, whose `prepare` looks at the page by contract: what the form would send is a part of what is judged.
@@ -284,7 +286,7 @@ async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, 
         tab = await session.open_tab("http://shop.test/")
         looking = await tab.snapshot()
         assert looking.frames
-        tools = browser_tools(tab)
+        tools = browser_tools(tab, upload_from=tmp_path, download_to=tmp_path)
         assert {each.name for each in tools} == set(EVERY_CALL)
         gate, host = create_gate(tools=tools)
         if store != "no grant":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from ...tools import Tool
 from .._tab import Tab
 from ..tasks import Chooser, browser_task_tool
@@ -9,23 +11,33 @@ from ..tasks._run import Passwords
 from ._acting import acting_tools
 from ._desk import Desk, Focus
 from ._dialogs import dialog_tools
+from ._downloading import download_tools
 from ._dragging import dragging_tools
 from ._history import history_tools
 from ._keys import key_tools
 from ._looking import looking_tools
 from ._opening import opening_tools
 from ._pointing import pointing_tools
+from ._save_folder import SaveFolder
 from ._scrolling import scrolling_tools
 from ._tables import table_tools
 from ._tabs import tab_tools
 from ._texting import texting_tools
+from ._upload_folder import UploadFolder
+from ._uploading import upload_tools
 from ._waiting import waiting_tools
 
 __all__ = ["browser_tools"]
 
 
 def browser_tools(
-    tab: Tab, *, passwords: Passwords | None = None, focus: Focus | None = None, chooser: Chooser | None = None
+    tab: Tab,
+    *,
+    passwords: Passwords | None = None,
+    focus: Focus | None = None,
+    chooser: Chooser | None = None,
+    upload_from: str | os.PathLike[str] | None = None,
+    download_to: str | os.PathLike[str] | None = None,
 ) -> list[Tool]:
     """The tools for one tab: snapshot, act, click, press, hover, click_at, drag, select_text, clipboard, scroll, answer_dialog,
     wait_for, history, list_tabs, open_tab, use_tab, close_tab, read_table, open_url, screenshot, browser_task.
@@ -36,6 +48,9 @@ def browser_tools(
 
     `browser_task` fills a form from a goal in words: `chooser` finds the control for each part of it, by rules when it is left out;
     `passwords(url)` gives the passwords that it may type into secret fields of a frame with that address, none when left out.
+
+    `upload_from`: a folder; with it there is the tool `upload`, for files that lie in it. `download_to`: a folder; with it there
+    is the tool `download`, which saves files there and nowhere else. Raises BadOptionsError when one of them is no folder.
     """
     desk = Desk(tab, focus)
     return [
@@ -51,6 +66,8 @@ def browser_tools(
         *history_tools(desk),
         *tab_tools(desk),
         *table_tools(desk),
+        *([] if upload_from is None else upload_tools(desk, UploadFolder(upload_from))),
+        *([] if download_to is None else download_tools(desk, SaveFolder(download_to))),
         *opening_tools(desk),
         browser_task_tool(lambda: desk.tab, memory=desk.memory, chooser=chooser, passwords=passwords),
     ]

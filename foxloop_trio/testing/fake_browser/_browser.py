@@ -381,6 +381,13 @@ class FakeBrowser:
             case "page.stage":
                 self._there(params)
                 return {}
+            case "page.fetch":
+                data = self._there(params).taken.get(params["call"])
+                if data is None:
+                    raise Refused("internal", "that file is not kept here")
+                end = params["offset"] + params["most"]
+                piece = base64.b64encode(data[params["offset"] : end]).decode()
+                return {"data": piece, "end": end >= len(data)}
             case "page.outcome":
                 document = self._there(params)
                 kept = document.outcomes.get(params["call"])
@@ -537,6 +544,10 @@ class FakeBrowser:
             self.acts[place] = attrs.evolve(self.acts[place], ok=done.answer["ok"])
         if any(isinstance(fault, Delay | Cut) and fault.phase == "after" for fault in call.faults):
             tab.go()  # the answer is late, the page is not
+        if "download" in done.answer:
+            assert control.file is not None
+            document.taken[params["call"]] = control.file["data"]
+            done.answer["download"]["ticket"] = params["call"]
         opened = {"opened_tabs": tab.opened} if tab.opened else {}
         return _act_result({**done.answer, **opened}, started=True, submitted=done.submitted, dialogs=dialogs)
 

@@ -60,6 +60,15 @@ Effects = EffectData | Sequence[EffectData] | Callable[["FakeDocument"], object]
 """One effect, several, or a function that does to the document whatever it likes."""
 
 
+class FileData(TypedDict, total=False):
+    """A file behind a control. `size`: what the server says of it; left out, it says nothing."""
+
+    name: Required[str]
+    data: Required[bytes]
+    type: str
+    size: int
+
+
 class ControlData(TypedDict, total=False):
     """One control. The wire's fields, and below them what only a fake needs."""
 
@@ -110,6 +119,8 @@ class ControlData(TypedDict, total=False):
     on_hover: Effects
     on_press: Mapping[str, Effects]
     """By the name of the key: ``{"Escape": {...}}``."""
+    file: FileData
+    """The file that it leads to, for the operation ``download``."""
     on_drop: Effects
     """When another control is dragged onto it."""
 

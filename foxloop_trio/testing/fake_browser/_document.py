@@ -109,6 +109,7 @@ class FakeControl:
     on_hover: Effects | None = None
     on_press: Mapping[str, Effects] | None = None
     on_drop: Effects | None = None
+    file: Mapping[str, Any] | None = None
 
     @property
     def typable(self) -> bool:
@@ -171,6 +172,8 @@ class FakeDocument:
         self.gone = trio.Event()
         self.changed_at = trio.current_time()
         self.clipboard: str | None = None
+        self.taken: dict[str, bytes] = {}
+        """Files that acts took, by the call that did."""
         self.planned = 0
         """Effects that are to come, or that are functions: nobody can tell what they do."""
         self.outcomes: dict[str, KeptOutcome] = {}

@@ -5,8 +5,11 @@
 // host, node, guard, key, formKey, op, value, mark, focus, dialog }`, as judged. `call`: `{ over() -> null or { code, message },
 // onStarted(), onSubmitted(), onDialog(dialog), whileBusy(tell) }`; `tell` answers what is known so far, while the page's own code
 // runs.
-// Depends on: controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles, sight, submits,
-// values, words.
+// Depends on: controls, dialogs, guard, hover, identity, limits, numbers, operations, pause, pointer, proof, reach, ring, roles,
+// sight, submits, values, words.
+//
+// `locate(order, call)` -> JSON text of the point `{ x, y }` in this viewport at which the act would press, or null: for whoever
+// looks whether something of the pages around this one lies over it. Node 0 is the page itself, which can only be scrolled.
 //
 // Node 0 is the page itself: it has no guard and can only be scrolled.
 //
@@ -17,9 +20,10 @@
 "use strict";
 
 foxloop.define("act", (parts) => {
-  const { controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles } = parts;
-  const { sight, submits, values, words } = parts;
+  const { controls, dialogs, guard, hover, identity, limits, numbers, operations, pause, pointer, proof, reach } = parts;
+  const { ring, roles, sight, submits, values, words } = parts;
   const SCROLL_PAUSE_MS = 50;
+  const HOVER_PAUSE_MS = 100; // for a menu to open under the pointer
   const MOST_STEPS = 50; // that a result names
   const LINGER_MS = 1000; // how long dialogs are still answered when nobody asks us to settle
 
@@ -161,20 +165,69 @@ foxloop.define("act", (parts) => {
     };
   }
 
+  async function locate(order, call) {
+    const { spot } = await find(order, call);
+    return JSON.stringify(spot?.point === undefined ? null : { x: spot.point.x, y: spot.point.y });
+  }
+
+  // What shows only while the pointer is over something else: the pointer comes over that first, as a person's would. Answers null
+  // when the control does not depend on the pointer, else whether it was brought out, and what is to be done if it was not.
+  async function bringOut(order, call, shown) {
+    const el = numbers.find(order.node);
+    const turn = sight.createSight();
+    hover.reveal(turn);
+    const place = el === null ? null : hover.over(el, turn);
+    if (place === null) {
+      return null;
+    }
+    const advice = `it shows only while the pointer is over element ${numbers.numberOf(place)} of its frame: hover that one first`;
+    const spot = reach.reach(place, null);
+    if (spot.point === undefined) {
+      return { out: false, advice };
+    }
+    call.onStarted();
+    hearDialogs(call, shown, null);
+    pointer.over(spot.onto, spot.point);
+    await pause.drawn(HOVER_PAUSE_MS);
+    return { out: true, advice };
+  }
+
+  function hearDialogs(call, shown, answer, evidence = null) {
+    dialogs.arm((dialog) => {
+      if (shown.length < limits.dialogs) {
+        shown.push(dialog);
+      }
+      evidence?.saw("dialog");
+      if (dialog.kind === "beforeunload" && dialog.answer === false) {
+        evidence?.stayed();
+      }
+      call.onDialog(dialog);
+    }, answer);
+  }
+
   async function act(order, call) {
-    const found = await find(order, call);
+    const shown = [];
+    let found = await find(order, call);
+    const hidden = found.refusal?.reason === "hidden" ? await bringOut(order, call, shown) : null;
+    if (hidden?.out) {
+      found = await find(order, call).catch((fault) => ({ refusal: { ok: false, reason: fault.code, detail: fault.message } }));
+    }
     if (found.refusal !== undefined) {
-      return tell(found.refusal, { started: false });
+      const still = hidden !== null && found.refusal.reason === "hidden";
+      dialogs.linger(LINGER_MS);
+      return tell(still ? { ...found.refusal, detail: hidden.advice } : found.refusal, { started: hidden?.out === true, shown });
     }
     const operation = operations.operation(order.op);
     const nothingToDo = operation.done?.(found.facts) ?? null;
     if (nothingToDo !== null) {
-      return tell(nothingToDo, { started: false });
+      return tell(nothingToDo, { started: hidden?.out === true, shown });
     }
-    const shown = [];
     const evidence = proof.begin(found.facts, operation);
     const watch = start(order, call, found.facts, shown, evidence);
     const steps = stepsOf(order, call, found, watch, shown, evidence);
+    if (hidden?.out) {
+      steps.note("over");
+    }
     let result;
     try {
       call.whileBusy(() => tell(STUCK, { started: true, submitted: watch.seen(), shown, steps }));
@@ -202,16 +255,7 @@ foxloop.define("act", (parts) => {
       ring.draw((facts.via ?? facts.el).getBoundingClientRect());
     }
     call.onStarted();
-    dialogs.arm((dialog) => {
-      if (shown.length < limits.dialogs) {
-        shown.push(dialog);
-      }
-      evidence.saw("dialog");
-      if (dialog.kind === "beforeunload" && dialog.answer === false) {
-        evidence.stayed();
-      }
-      call.onDialog(dialog);
-    }, order.dialog ?? null);
+    hearDialogs(call, shown, order.dialog ?? null, evidence);
     return submits.watch(call.onSubmitted);
   }
 
@@ -220,5 +264,5 @@ foxloop.define("act", (parts) => {
     return JSON.stringify({ ...result, ...did, started, submitted, navigated: false, dialogs: shown });
   }
 
-  return { act };
+  return { act, locate };
 });
