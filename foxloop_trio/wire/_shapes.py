@@ -264,7 +264,7 @@ ACT_RESULT: Final = record(
         "changed_elsewhere": TRUE,
         "leads_to": ADDRESS,
         # A file that the act took; its bytes are fetched in pieces.
-        "download": record({"ticket": HEX_32, "name": text("value"), "type": text("token"), "url": ADDRESS}, {"size": NATURAL}),
+        "download": record({"ticket": HEX_32, "name": text("attribute"), "type": text("token"), "url": ADDRESS}, {"size": NATURAL}),
         "opened_tabs": listing(NATURAL, "opened"),
         "popups": listing(record({"url": ADDRESS}), "opened"),
     },

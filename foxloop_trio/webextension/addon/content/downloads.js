@@ -144,7 +144,7 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
       ok: true,
       download: {
         ticket,
-        name: words.cut(nameOf(wanted, response), limits.value),
+        name: words.cut(nameOf(wanted, response), limits.attribute),
         type: words.cut(type, limits.token),
         url: words.cut(/^https?:/.test(wanted.url) ? wanted.url : "", limits.addresses),
         ...(Number.isSafeInteger(length) && length >= 0 && !coded ? { size: length } : {}),
