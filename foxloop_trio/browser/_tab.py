@@ -285,6 +285,8 @@ class Tab:
         mark: bool = True,
         dialog: Mapping[str, Any] | None = None,
         files: Sequence[bytes] = (),
+        now: Mapping[str, Any] | None = None,
+        salt: bytes | None = None,
     ) -> ActResult:
         """Do one thing to one pinned control, once.
 
@@ -297,6 +299,10 @@ class Tab:
         `dialog`, ``{"accept": True, "reply": ...}``, is the answer that the first question of the page (confirm, prompt, leaving
         it) gets, once; without it, and for all later ones, the answer is no. It must be among the judged arguments, as `dialog`.
         `files` are the bytes of the files that `value` names, for the operation ``files``.
+
+        `now` is for a call that sets several fields: the generation, `key` and `form_key` of the pin as a look after the last field
+        has them, with the judged pin as `target`. For the control that sends, its guard too. `salt` opens the seal of a secret
+        value.
 
         When the pin has a `form_key`, fields of other forms may have changed since the look; without one, none may have.
 
@@ -311,16 +317,17 @@ class Tab:
         if self.session.behind:
             await self.refresh()
         host = self.host
-        check_permit(permit, target, op, value, host, dialog)
+        check_permit(permit, target, op, value, host, dialog, now=now, salt=salt)
         if op == "files" or files:
             check_files(value, files)
         place = {"tab": self.id, "frame": target["frame"], "document": target["document"]}
-        judged = {"host": host, "node": target["node"], "guard": target["guard"], "key": target["key"], "op": op, "value": value}
+        fresh = {**target, **(now or {})}
+        judged = {"host": host, "node": target["node"], "guard": fresh["guard"], "key": fresh["key"], "op": op, "value": value}
         incarnation = self.session.channel.peer.incarnation
         call_id = self.session.new_call_id()
         how: dict[str, Any] = {"incarnation": incarnation, "call": call_id, "mark": mark, "focus": self.session.allow_focus}
-        if target.get("form_key") is not None:
-            how["form_key"] = target["form_key"]
+        if fresh.get("form_key") is not None:
+            how["form_key"] = fresh["form_key"]
         if dialog is not None:
             how["dialog"] = dict(dialog)
         for index, data in pieces(files):
@@ -331,7 +338,7 @@ class Tab:
                     return ActResult(ok=False, started=False, reason=REFUSED_UNSTARTED[error.code])
                 raise
         if files:
-            check_permit(permit, target, op, value, self.host, dialog)  # it took a while
+            check_permit(permit, target, op, value, self.host, dialog, now=now, salt=salt)  # it took a while
         try:
             call = self.session.channel.start("page.act", {**place, **judged, **how}, timeout=ACT_SECONDS)
         except ChannelError as error:

@@ -213,7 +213,7 @@ async def test_one_question_gets_the_judged_answer_and_the_next_one_a_no(virtual
     assert bench.asked[-1].startswith(
         'answer with yes the first question that the page asks when you do this: click button "Delete"'
     )
-    assert "The page asked a question, which got the answer that was judged. 1 script dialog opened" in output.summary
+    assert "2 script dialogs opened and 1 of them got the approved answer." in output.summary
     assert bench.judged.args["dialog"] == {"accept": True}
 
 

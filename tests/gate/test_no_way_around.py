@@ -270,6 +270,9 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
     "read_table": {},
     "upload": {"control_id": "0:1", "files": ["a.txt"]},
     "download": {"control_id": "0:2"},
+    "fill": {"fields": {"0:1": "Ada"}},
+    "fill_and_send": {"fields": {"0:1": "Ada"}, "send_id": "0:2"},
+    "pay": {"control_id": "0:2"},
     "open_url": {"url": "http://shop.test/"},
 }
 
@@ -286,11 +289,12 @@ async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, 
         tab = await session.open_tab("http://shop.test/")
         looking = await tab.snapshot()
         assert looking.frames
-        tools = browser_tools(tab, upload_from=tmp_path, download_to=tmp_path)
+        prices = lambda page, control: foxloop_trio.Money(value=1, currency="EUR")  # noqa: E731
+        tools = browser_tools(tab, prices=prices, upload_from=tmp_path, download_to=tmp_path)
         assert {each.name for each in tools} == set(EVERY_CALL)
         gate, host = create_gate(tools=tools)
         if store != "no grant":
-            for scope in ("read", "fill", "submit"):
+            for scope in ("read", "fill", "submit", "pay"):
                 await host.add_grant(scope=scope, domains=["shop.test"], approval="always")  # type: ignore[arg-type]
 
         async def approve(request: Any) -> Any:

@@ -360,5 +360,5 @@ async def test_no_token_is_ever_where_a_planner_or_a_page_could_read_it(autojump
     }  # fmt: skip
     assert {name for name, text in places.items() if token in text or token[-20:] in text} == set()
     assert not hasattr(gate, "approve")
-    assert not any(word in found.name for found in tools for word in ("approve", "grant", "redeem", "permit"))
+    assert not [found.name for found in tools if any(word in found.name for word in ("approv", "grant", "redeem", "token"))]
     assert_invariants(world, trail, tasks=tasks)

@@ -15,9 +15,11 @@ import trio
 from ...actions import CheckResult, Permit, ToolContext, ToolOutput
 from ...errors import BrowserError, Refuse, UsageError
 from ...tools import Tool
+from .._snapshot import Snapshot
 from .._tab import Tab
 from ..tools._address import host_of, plain_host
 from ..tools._pin import Memory
+from ..tools._spending import Spending, spending
 from ..tools._words import say_error, say_moved
 from ._choosing import Chooser
 from ._goals import parse_goal
@@ -50,6 +52,7 @@ def browser_task_tool(
     passwords: Passwords | None = None,
     today: Callable[[], datetime.date] = datetime.date.today,
     day_first: bool = False,
+    pays: bool = False,
 ) -> Tool:
     """The tool `browser_task` for one tab, or for the one that is worked on when it is called; with scope ``submit``.
 
@@ -57,12 +60,13 @@ def browser_task_tool(
     * `chooser`: who finds the control for each part of a goal; the rule chooser by default.
     * `passwords(url)`: what may be typed into secret fields of a frame with that address; without it, nothing is. With it, the
       values of secret parts of a goal are kept out of events and trail.
+    * `pays`: there is a tool `pay`, to which a form that may spend money is left; without it a human is asked about each such form.
     * `today`: what "tomorrow" is told from. `day_first`: 10/9/2026 is in September.
     """
     memory = memory if memory is not None else Memory()
     chooser = chooser if chooser is not None else RuleChooser()
     which = tab if callable(tab) else lambda: tab
-    task = _Task(which, memory, chooser, passwords, today, day_first)
+    task = _Task(which, memory, chooser, passwords, today, day_first, pays)
     return Tool(
         name="browser_task",
         description=DESCRIPTION,
@@ -76,6 +80,7 @@ def browser_task_tool(
         prepare=task.prepare,
         describe=lambda args, ctx: describe_task(args),
         run=task.run,
+        asks=lambda args: "spends" in args,
         redact=None if passwords is None else _without_secrets,
         environment=which().session,
     )
@@ -90,6 +95,7 @@ class _Task:
         passwords: Passwords | None,
         today: Callable[[], datetime.date],
         day_first: bool,
+        pays: bool,
     ) -> None:
         self._which = which
         self._memory = memory
@@ -97,6 +103,7 @@ class _Task:
         self._passwords = passwords
         self._today = today
         self._day_first = day_first
+        self._pays = pays
 
     def domain(self, args: Args, ctx: ToolContext) -> str:
         """The host of the page in the tab, now."""
@@ -125,7 +132,11 @@ class _Task:
             form = await planned(page, goal, today=today, chooser=self._chooser, secrets=secrets)
         except Exception as error:
             raise Refuse(NO_PLAN) from error
-        return {"goal": args["goal"], "form": form.to_json()}
+        judged = {"goal": args["goal"], "form": form.to_json()}
+        how = _spending(page, form)
+        if how is not None and self._pays:
+            raise Refuse("This form may spend money. Say 'do not send' in the goal, then use pay on the form's button.")
+        return judged if how is None else {**judged, "spends": how}
 
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
         """Do it, pinned to the preview."""
@@ -150,6 +161,14 @@ class _Task:
             if result.status == "done":
                 ctx.report_effect("done", page.done or None)
             return _output(result)
+
+
+def _spending(page: Snapshot, form: Preview) -> Spending | None:
+    """Why the send of this task may spend money."""
+    send = None if form.send is None else page.control(form.send.id)
+    if form.send is None or send is None:
+        return None
+    return spending(page, send, enter=form.send.how == "enter")
 
 
 def _output(result: TaskResult) -> ToolOutput:

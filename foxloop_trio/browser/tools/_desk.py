@@ -14,12 +14,13 @@ from typing import Any, Final
 from ...actions import Permit, ToolContext, ToolOutput
 from ...canonical import canonical_json
 from ...errors import BrowserError, NotJsonError, Refuse, UsageError
+from ...wire import LIMITS as WIRE
 from .._restricted import restriction_words
 from .._snapshot import Control, Snapshot
 from .._tab import Tab
 from ._address import host_of, plain_host
 from ._page_pin import PAGE_ID, page_pin
-from ._pin import Memory, make_pin
+from ._pin import Memory, make_pin, same_control
 from ._view import View
 from ._words import NOT_READ, say_elsewhere, say_error, say_moved, say_page
 
@@ -79,12 +80,36 @@ class Desk:
 
     async def pinned(self, control_id: str) -> tuple[Control, dict[str, Any]]:
         """The control and its pin. Waits for the tab's lock, so no pin is taken between another call's act and its look."""
+        _, [(control, pin)] = await self.all_pinned([control_id])
+        return control, pin
+
+    async def all_pinned(self, control_ids: Iterable[str]) -> tuple[Snapshot, list[tuple[Control, dict[str, Any]]]]:
+        """The newest look, and of each of these controls itself and its pin: all of one look. Waits as `pinned` does."""
         async with self.hold():
-            snapshot, control = self.memory.find(control_id)
+            found = [self.memory.find(control_id) for control_id in control_ids]
+            snapshot = found[0][0]
             if host_of(snapshot.url) != plain_host(self.tab.host):
                 self.memory.drop()
                 raise Refuse("The tab shows another site than the newest snapshot. Call snapshot, then decide again.")
-            return control, make_pin(self.tab.id, snapshot, control)
+            return snapshot, [(control, make_pin(self.tab.id, snapshot, control)) for _, control in found]
+
+    async def pinned_anew(self, control_id: str) -> tuple[Snapshot, Control, dict[str, Any]]:
+        """As `pinned`, of a look at the whole page that is taken now, in which the control must be as it was in the newest one."""
+        _, pin = await self.pinned(control_id)
+        async with self.hold():
+            try:
+                page = await self.tab.snapshot()
+            except BrowserError as error:
+                raise Refuse(say_error("The look at the page", error, url=self.tab.url)) from error
+            if host_of(page.url) != plain_host(self.tab.host):
+                self.memory.drop()
+                raise Refuse("The tab shows another site than the newest snapshot. Call snapshot, then decide again.")
+            self.memory.remember(page, None)
+            control = page.control(control_id)
+            now = None if control is None else make_pin(self.tab.id, page, control)
+            if control is None or now is None or not same_control(pin, now):
+                raise Refuse("The control is not as it was in the newest snapshot. Call snapshot, then decide again.")
+            return page, control, now
 
     async def pinned_page(self) -> dict[str, Any]:
         """The pin of the page itself, by its newest look. Raises Refuse without one."""
@@ -120,6 +145,13 @@ class Desk:
             return None
         self.memory.remember(page, before)
         return page
+
+    async def look_again(self, ctx: ToolContext) -> Snapshot | None:
+        """The page as it is between two acts of one call, with all its controls; it is not remembered, and nobody is shown it. None
+        when it is on another host than was judged.
+        """
+        page = await self.tab.snapshot(max_controls=WIRE["controls"], max_text=1)
+        return page if host_of(page.url) == ctx.domain else None
 
     async def page_after(self, ctx: ToolContext) -> tuple[Snapshot | None, str]:
         """The page after something was done, and our words on it. Another host's page is not read: nobody judged that."""

@@ -18,8 +18,9 @@ from ...tools import Tool
 from .._quoting import quote, quote_address
 from ._desk import Args, Desk, permit_of
 from ._save_folder import SaveFolder, safe_name
+from ._spending import Prices, note_spending
 from ._view import CONTROL_ID
-from ._words import describe_control, say_refused, say_stale, seen
+from ._words import describe_click, say_refused, say_stale, seen
 
 __all__ = ["MAX_DOWNLOAD_BYTES", "download_tools"]
 
@@ -28,12 +29,13 @@ MAX_DOWNLOAD_BYTES: Final = 100 * 2**20
 CLEAN_UP_SECONDS: Final = 5.0
 
 
-def download_tools(desk: Desk, folder: SaveFolder) -> list[Tool]:
+def download_tools(desk: Desk, folder: SaveFolder, prices: Prices | None = None) -> list[Tool]:
     """`download`, with scope submit, since it is a click."""
 
     async def prepare(args: Args, ctx: ToolContext) -> Args:
-        _, pin = await desk.pinned(args["control_id"])
-        return {"control_id": args["control_id"], "op": "download", "value": None, "target": pin}
+        page, [(control, pin)] = await desk.all_pinned([args["control_id"]])
+        judged = {"control_id": args["control_id"], "op": "download", "value": None, "target": pin}
+        return note_spending(page, control, judged, prices)
 
     return [
         Tool(
@@ -46,7 +48,8 @@ def download_tools(desk: Desk, folder: SaveFolder) -> list[Tool]:
             scope="submit",
             domain=desk.domain,
             prepare=prepare,
-            describe=lambda args, ctx: f"{describe_control('click', None, args['target'])}, and save the file that it leads to",
+            describe=lambda args, ctx: f"{describe_click(args)}, and save the file that it leads to",
+            asks=lambda args: "spends" in args,
             run=lambda args, ctx: _run(desk, folder, args, ctx),
             environment=desk.tab.session,
         )

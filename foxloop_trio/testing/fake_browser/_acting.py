@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 import attrs
 
-from ._document import FakeControl, FakeDocument, run_effects
+from ._document import MOST_VALUE, FakeControl, FakeDocument, run_effects
 from ._hands import HANDS, chosen_options, scroll_unfit, unfit
 
 __all__ = ["FakeAct", "Performed", "is_on", "no_more_to_do", "perform", "refusal_of", "toggled"]
@@ -257,9 +257,9 @@ def _select(document: FakeDocument, control: FakeControl, value: str | list[str]
 
 def _changed(document: FakeDocument, control: FakeControl, wanted: str, done: Performed) -> None:
     run_effects(document, control.on_change)
-    done.answer = {"ok": True, "value": control.shown_value}
+    done.answer = {"ok": True, "value": control.shown_value[:MOST_VALUE]}
     if control.value.strip().casefold() != wanted.strip().casefold():
-        done.answer = {**refuse("mismatch", "the field holds another text now"), "value": control.shown_value}
+        done.answer = {**refuse("mismatch", "the field holds another text now"), "value": control.shown_value[:MOST_VALUE]}
 
 
 def _enter(document: FakeDocument, control: FakeControl, value: Any, done: Performed) -> None:
@@ -270,7 +270,7 @@ def _enter(document: FakeDocument, control: FakeControl, value: Any, done: Perfo
         _press(document, button, done)
     else:
         _submit(document, control, done)
-    done.answer = {"ok": True, "value": control.shown_value}
+    done.answer = {"ok": True, "value": control.shown_value[:MOST_VALUE]}
 
 
 def _scroll(document: FakeDocument, control: FakeControl, value: Any, done: Performed) -> None:

@@ -20,7 +20,7 @@ from ...canonical import canonical_json
 from ...errors import UsageError
 from ._data import ControlData, EffectData, Effects, FormData, PageData, TableData, check_control
 
-__all__ = ["DocumentHost", "FakeControl", "FakeDocument", "KeptOutcome", "run_effects"]
+__all__ = ["MOST_VALUE", "DocumentHost", "FakeControl", "FakeDocument", "KeptOutcome", "run_effects"]
 
 TAGS: Final = {"button": "button", "link": "a", "checkbox": "input", "radio": "input", "searchbox": "input", "spinbutton": "input"}
 TYPES: Final = {
@@ -43,6 +43,8 @@ ONLY_TRUE: Final = ("sensitive", "behind_modal")
 PAGE: Final = 0
 MOST_CONTROLS: Final = 300
 MOST_TEXT: Final = 6_000
+MOST_VALUE: Final = 500
+"""As in the add-on (page reference, section 19); what is longer is cut, and counted."""
 EFFECT_SECONDS: Final = 0.5
 """What comes so soon is taken for an act's, as in the add-on."""
 MAX_OUTCOMES: Final = 32
@@ -350,7 +352,10 @@ class FakeDocument:
 
     def _describe(self, control: FakeControl) -> dict[str, Any]:
         node = self.number_of(control)
-        described: dict[str, Any] = {"node": node, "value": control.shown_value, "guard": self.guard_of(control)}
+        held = control.shown_value
+        described: dict[str, Any] = {"node": node, "value": held[:MOST_VALUE], "guard": self.guard_of(control)}
+        if len(held) > MOST_VALUE:
+            described["value_more"] = len(held) - MOST_VALUE
         described["form_key"] = self.form_key_of(control)
         described |= {name: getattr(control, name) for name in (*TEXTS, *FLAGS)}
         described |= {name: value for name in OPTIONAL if (value := getattr(control, name)) is not None}
