@@ -214,7 +214,9 @@ foxloop.define("act", (parts) => {
     }
     if (found.refusal !== undefined) {
       const still = hidden !== null && found.refusal.reason === "hidden";
-      dialogs.linger(LINGER_MS);
+      if (hidden?.out) {
+        dialogs.linger(LINGER_MS);
+      }
       return tell(still ? { ...found.refusal, detail: hidden.advice } : found.refusal, { started: hidden?.out === true, shown });
     }
     const operation = operations.operation(order.op);
