@@ -22,6 +22,14 @@ PAGES: dict[str, Any] = {
         ],
     },
     "http://shop.test/help": {"title": "Help", "text": "How to.", "controls": [{"role": "button", "label": "Name"}]},
+    "http://shop.test/form": {
+        "title": "Form",
+        "forms": {"f": {"action": None}},
+        "controls": [
+            {"role": "textbox", "label": "Name", "form": "f"},
+            {"role": "button", "label": "Send", "submit": True, "form": "f", "on_click": {"open": "/help"}},
+        ],
+    },
     "http://other.test/": {"title": "OTHER TITLE", "text": "Elsewhere."},
     "http://secret.test/": {"title": "My mail"},
 }
@@ -174,3 +182,14 @@ async def test_who_waits_for_a_tab_that_is_no_longer_in_use_works_on_the_one_tha
         await trio.testing.wait_all_tasks_blocked()
         await bench.run(using)
     assert "How to." in (seen[0].untrusted or "")
+
+
+@pytest.mark.parametrize("tool", ["browser_task", "fill_and_send"])
+async def test_tabs_that_a_whole_form_opened_are_the_packs_too(virtual_time: Any, bench: ToolBench, tool: str) -> None:
+    """Whichever tool did the act that opened them."""
+    await bench.call("open_url", url="http://shop.test/form")
+    fields = {bench.id_of("Name"): "Ada"}
+    args = {"goal": "name: Ada"} if tool == "browser_task" else {"fields": fields, "send_id": bench.id_of("Send")}
+    await bench.call(tool, **args)
+    assert [act.label for act in bench.browser.acts] == ["Name", "Send"]
+    assert (await bench.call("list_tabs")).summary.startswith("2 tabs:")

@@ -7,7 +7,7 @@ it, under the tab's lock. A yes covers every field and click on the judged host,
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import trio
@@ -53,6 +53,7 @@ def browser_task_tool(
     today: Callable[[], datetime.date] = datetime.date.today,
     day_first: bool = False,
     pays: bool = False,
+    note_opened: Callable[[Iterable[int]], None] | None = None,
 ) -> Tool:
     """The tool `browser_task` for one tab, or for the one that is worked on when it is called; with scope ``submit``.
 
@@ -61,12 +62,13 @@ def browser_task_tool(
     * `passwords(url)`: what may be typed into secret fields of a frame with that address; without it, nothing is. With it, the
       values of secret parts of a goal are kept out of events and trail.
     * `pays`: there is a tool `pay`, to which a form that may spend money is left; without it a human is asked about each such form.
+    * `note_opened`: is told the ids of tabs that acts of a task opened.
     * `today`: what "tomorrow" is told from. `day_first`: 10/9/2026 is in September.
     """
     memory = memory if memory is not None else Memory()
     chooser = chooser if chooser is not None else RuleChooser()
     which = tab if callable(tab) else lambda: tab
-    task = _Task(which, memory, chooser, passwords, today, day_first, pays)
+    task = _Task(which, memory, chooser, passwords, today, day_first, pays, note_opened)
     return Tool(
         name="browser_task",
         description=DESCRIPTION,
@@ -96,8 +98,10 @@ class _Task:
         today: Callable[[], datetime.date],
         day_first: bool,
         pays: bool,
+        note_opened: Callable[[Iterable[int]], None] | None,
     ) -> None:
         self._which = which
+        self._note_opened = note_opened
         self._memory = memory
         self._chooser = chooser
         self._passwords = passwords
@@ -148,7 +152,13 @@ class _Task:
                 return ToolOutput(ok=False, summary=say_moved(ctx.domain, plain_host(tab.host)))
             pinned = _pinned(args)
             self._memory.drop()  # whatever comes of it, the look before it is out of date
-            page = TabPage(tab, permit=_permit(ctx), report=ctx.report_effect, cancel_grace=ctx.cancel_grace)
+            page = TabPage(
+                tab,
+                permit=_permit(ctx),
+                report=ctx.report_effect,
+                cancel_grace=ctx.cancel_grace,
+                note_opened=self._note_opened,
+            )
             result = await run_task(
                 page,
                 args["goal"],

@@ -81,5 +81,12 @@ def browser_tools(
         *([] if upload_from is None else upload_tools(desk, UploadFolder(upload_from))),
         *([] if download_to is None else download_tools(desk, SaveFolder(download_to), prices)),
         *opening_tools(desk),
-        browser_task_tool(lambda: desk.tab, memory=desk.memory, chooser=chooser, passwords=passwords, pays=prices is not None),
+        browser_task_tool(
+            lambda: desk.tab,
+            memory=desk.memory,
+            chooser=chooser,
+            passwords=passwords,
+            pays=prices is not None,
+            note_opened=desk.note_opened,
+        ),
     ]
