@@ -125,6 +125,16 @@ class BrowserSession:
             self._forget(gone)
         return here
 
+    def known_tab(self, tab_id: int) -> Tab | None:
+        """The tab with this id by what the add-on told last; None when it told nothing of it, or that it is gone."""
+        self.catch_up()
+        return self._tabs.get(tab_id)
+
+    async def tab(self, tab_id: int) -> Tab:
+        """The tab with this id, with its state as it is now. Raises BrowserError, code ``no-tab``, when there is none."""
+        answer = await self.call("tab.get", {"tab": tab_id}, timeout=TAB_SECONDS)
+        return self._know(answer["tab"])
+
     async def open_tab(self, url: str, *, container: str | None = None) -> Tab:
         """Open `url` in a new foreground tab; returns once its document can be worked on.
 

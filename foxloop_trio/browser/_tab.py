@@ -6,6 +6,7 @@ is known of its effect is reported before it leaves.
 
 from __future__ import annotations
 
+import base64
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -27,6 +28,7 @@ from ._picture import Screenshot, check_picture
 from ._reading import TOP_ONLY, Question, documents_of, element_of, with_top
 from ._restricted import restriction_words
 from ._snapshot import Control, Snapshot
+from ._table import Table
 from ._trusted import TRUSTED_OPS, act_by_hand
 from ._uploads import check_files, pieces
 
@@ -41,6 +43,9 @@ SETTLE_SECONDS: Final = 3.0
 """The page reference's deadlines (section 6); they exist because a document that is unloading may never answer."""
 GOTO_SECONDS: Final = 15.0
 TAB_SECONDS: Final = 10.0
+FETCH_SECONDS: Final = 30.0
+"""For one piece of a file: three megabytes at 100 kB a second."""
+FETCH_BYTES: Final = 3 * 2**20
 CAPTURE_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = 0.2
 RETRIES: Final = 50
@@ -242,6 +247,19 @@ class Tab:
         words = restriction_words(self.url)
         return BrowserError(f"the page cannot be {verb}: {words} (Firefox: {error})", code=error.code)
 
+    async def table(self, nth: int = 1, *, find: str | None = None, offset: int = 0, rows: int = 50, frame: int = 0) -> Table:
+        """Read the `nth` table or grid of a document, from 1: so many `rows` (at most 200) behind the first `offset`.
+
+        `find`: only rows that hold these words, whatever their case. `frame`: of the newest look; 0 is the top one. What nobody can
+        see is left out. Raises BrowserError as `snapshot` does, but does not wait for a page that loads.
+        """
+        question = {"nth": nth, "offset": offset, "rows": rows, "frame": frame, **({} if find is None else {"find": find})}
+        try:
+            answer = await self._call("page.table", question, READ_SECONDS)
+        except BrowserError as error:
+            raise self._explained(error, "read") from error
+        return Table.from_wire(answer, offset=offset)
+
     async def screenshot(
         self,
         *,
@@ -402,6 +420,16 @@ class Tab:
 
         return await act_by_hand(aim=aim, allowed=allowed, send=send, finish=finish, tell=told, grace=grace)
 
+    async def fetch(self, target: Mapping[str, Any], ticket: str, offset: int) -> tuple[bytes, bool]:
+        """The next piece of a file that the operation ``download`` took in the document of `target`, and whether it is the last.
+
+        `offset` counts the bytes that came before: pieces are fetched in their order. Raises BrowserError, code ``document-gone``
+        when the document went away, and the file with it; ``timeout`` when the server is too slow.
+        """
+        place = {"frame": target["frame"], "document": target["document"]}
+        answer = await self._call("page.fetch", {**place, "call": ticket, "offset": offset, "most": FETCH_BYTES}, FETCH_SECONDS)
+        return base64.b64decode(answer["data"]), answer["end"]
+
     async def settle(self, target: Mapping[str, Any], *, list_for: int | None = None, sent: bool = False) -> Settled:
         """Wait until the document of `target` has been quiet for 0.12 s, at most 1.5 s.
 
@@ -431,6 +459,14 @@ class Tab:
         """
         check_address(url)
         answer = await self._call("tab.goto", {"url": url}, GOTO_SECONDS)
+        self.update(answer["tab"])
+
+    async def history(self, go: Literal["back", "forward", "reload"]) -> None:
+        """One step back or forward in what this tab has shown, or the same page again; returns once it can be worked on.
+
+        Raises BrowserError: ``navigation-failed`` when there is nothing to go to, ``timeout`` when it did not come within 15 s.
+        """
+        answer = await self._call("tab.history", {"go": go}, GOTO_SECONDS)
         self.update(answer["tab"])
 
     async def activate(self) -> None:

@@ -27,6 +27,7 @@ from ._shapes import (
     NATURAL,
     NUMBER,
     TAB,
+    TABLE,
     Schema,
     choice,
     listing,
@@ -124,6 +125,10 @@ READ: Final[dict[str, Schema]] = {
 }
 """What narrows a read down or pages through it; all of it may be left out."""
 
+FETCH_BYTES: Final = LIMITS["piece"] // 4 * 3
+"""Bytes of a file in one answer; in base64 they are a third more."""
+
+HISTORY: Final = ("back", "forward", "reload")
 ACT: Final[dict[str, Schema]] = {
     "incarnation": HEX_32,
     "call": HEX_32,
@@ -190,6 +195,7 @@ _TABLE: Final = (
     _request("tab.activate", {"tab": NATURAL}, NOTHING),
     _request("tab.goto", {"tab": NATURAL, "url": ADDRESS}, ONE_TAB),
     _request("tab.hold", {"tab": NATURAL, "hosts": nullable(listing(text("attribute", least=1), "hosts"))}, NOTHING),
+    _request("tab.history", {"tab": NATURAL, "go": choice(*HISTORY)}, ONE_TAB),
     _request(
         "tab.capture",
         {"tab": NATURAL, "format": choice("png", "jpeg")},
@@ -225,7 +231,24 @@ _TABLE: Final = (
         record({}, {"outcome": ACT_RESULT, "chunks": listing(listing(ACTION, "actions"), "chunks")}),
         optional={name: schema for name, schema in HOW.items() if name != "input"},
     ),
+    _request(
+        "page.table",
+        {
+            "tab": NATURAL,
+            "frame": NATURAL,
+            "nth": {**NATURAL, "minimum": 1},
+            "offset": NATURAL,
+            "rows": {"type": "integer", "minimum": 1, "maximum": LIMITS["rows"]},
+        },
+        TABLE,
+        optional={"find": text("find", least=1)},
+    ),
     _request("page.stage", {**PLACE, "call": HEX_32, **PIECE}, NOTHING),
+    _request(
+        "page.fetch",
+        {**PLACE, "call": HEX_32, "offset": NATURAL, "most": {"type": "integer", "minimum": 1, "maximum": FETCH_BYTES}},
+        record({"data": PIECE["data"], "end": BOOLEAN}),
+    ),
     _told_by(ADDON, "page.started", {"id": {"type": "string", "minLength": 1, "maxLength": 64}}),
     _request("page.settle", {**PLACE, "list_for": nullable(NATURAL)}, record({"waited_ms": NATURAL, "gone": BOOLEAN})),
     _request(

@@ -274,6 +274,7 @@ def _proven() -> Json:
         "did": ["press"],
         "changed": ["page", "tab"],
         "changed_elsewhere": True,
+        "download": {"ticket": CALL, "name": "a.pdf", "type": "application/pdf", "url": "https://shop.example/a", "size": 12},
         "leads_to": "https://shop.example/next",
         "opened_tabs": [8],
         "popups": [{"url": "https://shop.example/help"}],
@@ -303,6 +304,7 @@ def samples() -> list[Json]:
         ("tab.goto", {"tab": 7, "url": "https://shop.example/"}, {"tab": _tab()}),
         ("tab.hold", {"tab": 7, "hosts": ["shop.example", "pay.example"]}, {}),
         ("tab.hold", {"tab": 7, "hosts": None}, {}),
+        ("tab.history", {"tab": 7, "go": "back"}, {"tab": _tab()}),
         ("tab.capture", {"tab": 7, "format": "png"}, {"data": "iVBORw0KGgo="}),
         ("page.read", {"tab": 7}, {"frames": [_frame()], "unreadable": [{"url": "about:blank", "reason": "no document"}]}),
         (
@@ -342,6 +344,26 @@ def samples() -> list[Json]:
             {
                 "frames": [_frame(), _child_frame()],
                 "unreadable": [{"url": "about:reader", "reason": "Firefox keeps extensions out", "frame": 2, "count": 1}],
+            },
+        ),
+        (
+            "page.fetch",
+            {"tab": 7, "frame": 0, "document": _act()["document"], "call": _act()["call"], "offset": 0, "most": 1024},
+            {"data": "AAEC", "end": True},
+        ),
+        (
+            "page.table",
+            {"tab": 7, "frame": 0, "nth": 1, "offset": 20, "rows": 10, "find": "Ada"},
+            {
+                "url": "https://shop.example/orders",
+                "tables": 2,
+                "nth": 1,
+                "caption": "Orders",
+                "header": ["Name", "column 2"],
+                "rows": [["Ada", "7"]],
+                "total": 21,
+                "left": 0,
+                "declared": None,
             },
         ),
         ("page.act", _act(), _acted()),

@@ -261,6 +261,23 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
     "browser_task": {"goal": "Name: Ada"},
     "act": {"control_id": "0:1", "op": "type", "value": "Ada"},
     "click": {"control_id": "0:2"},
+    "press": {"control_id": "0:1", "keys": "Enter"},
+    "hover": {"control_id": "0:2"},
+    "click_at": {"control_id": "0:2", "x": 50, "y": 50},
+    "drag": {"control_id": "0:2", "onto": "0:1"},
+    "select_text": {"control_id": "0:1"},
+    "clipboard": {"control_id": "0:1", "op": "paste", "text": "Ada"},
+    "scroll": {"down": 100},
+    "answer_dialog": {"control_id": "0:2", "accept": True},
+    "wait_for": {"text": "Gone.", "seconds": 1},
+    "history": {"go": "reload"},
+    "list_tabs": {},
+    "open_tab": {"url": "http://shop.test/"},
+    "use_tab": {"tab_id": 2},
+    "close_tab": {"tab_id": 3},
+    "read_table": {},
+    "upload": {"control_id": "0:1", "files": ["a.txt"]},
+    "download": {"control_id": "0:2"},
     "fill": {"fields": {"0:1": "Ada"}},
     "fill_and_send": {"fields": {"0:1": "Ada"}, "send_id": "0:2"},
     "pay": {"control_id": "0:2"},
@@ -270,7 +287,7 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("tool", list(EVERY_CALL))
 @pytest.mark.parametrize("store", ["no grant", "asks and nobody answers", "asks and a made-up token"])
-async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, tool: str, store: str) -> None:
+async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, tmp_path: Path, tool: str, store: str) -> None:
     """B53, B47: for each tool of the browser, no act reaches the page and no document is read or opened.
 
     But for `browser_task`, whose `prepare` looks at the page by contract: what the form would send is a part of what is judged.
@@ -280,7 +297,8 @@ async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, 
         tab = await session.open_tab("http://shop.test/")
         looking = await tab.snapshot()
         assert looking.frames
-        tools = browser_tools(tab, prices=lambda page, control: foxloop_trio.Money(value=1, currency="EUR"))
+        prices = lambda page, control: foxloop_trio.Money(value=1, currency="EUR")  # noqa: E731
+        tools = browser_tools(tab, prices=prices, upload_from=tmp_path, download_to=tmp_path)
         assert {each.name for each in tools} == set(EVERY_CALL)
         gate, host = create_gate(tools=tools)
         if store != "no grant":

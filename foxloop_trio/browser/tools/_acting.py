@@ -149,10 +149,14 @@ async def run_pinned(
     *,
     dialog: Mapping[str, Any] | None = None,
     files: Sequence[bytes] = (),
+    also: Sequence[Mapping[str, Any]] = (),
+    told: Callable[[ActResult], str | None] | None = None,
     last_look: Callable[[Mapping[str, Any]], Awaitable[ToolOutput | None]] | None = None,
     name: str | None = None,
 ) -> ToolOutput:
     """Compare with the pin in ``args["target"]``, act, settle, look again: all under the tab's lock.
+
+    `also` are pins of other controls that take part. `told` quotes what else of the result the planner is to see.
 
     A failed result, with nothing sent, when the tab moved or the pin is not that of the newest look. Raises UsageError when
     operation, value, `dialog` or `files` are not those that were judged.
@@ -162,14 +166,14 @@ async def run_pinned(
     """
     said = name or op
     ctx.report_effect("not-started")
-    async with desk.tab.lock:
+    async with desk.hold():
         await trio.lowlevel.checkpoint_if_cancelled()
         # From here to the act nothing is awaited but a last look, so what is compared is what is acted on.
         if (moved := desk.moved(ctx)) is not None:
             return moved
         target = args.get("target")
         before = desk.memory.snapshot
-        if before is None or not isinstance(target, Mapping) or not desk.still_pinned(target):
+        if before is None or not isinstance(target, Mapping) or not all(desk.still_pinned(pin) for pin in (target, *also)):
             return ToolOutput(ok=False, summary=say_stale(said))
         if last_look is not None and (failed := await last_look(target)) is not None:
             return failed
@@ -191,20 +195,27 @@ async def run_pinned(
             if error.code == "permit-host":  # it moved while the tab's state was asked for
                 return desk.failed_moved(ctx)
             raise
+        desk.note_opened(result.opened_tabs)
         if not result.ok:
             summary = desk.with_stops(say_refused(said, target["control"], result))
             return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)
-        return await _after(desk, ctx, op, target, before, result, said)
+        return await _after(desk, ctx, op, target, before, result, said, None if told is None else told(result))
 
 
 async def _after(
-    desk: Desk, ctx: ToolContext, op: str, target: Mapping[str, Any], before: Snapshot, result: ActResult, said: str
+    desk: Desk,
+    ctx: ToolContext,
+    op: str,
+    target: Mapping[str, Any],
+    before: Snapshot,
+    result: ActResult,
+    said: str,
+    told: str | None = None,
 ) -> ToolOutput:
     """An accepted act: wait until the page is quiet, then read it."""
-    control = before.control(target["control"])
-    assert control is not None
-    list_for = control.node if op == "type" and control.autocomplete else None
-    may_leave = result.submitted or (op == "click" and control.role == "link")
+    control = before.control(target["control"])  # None for the page itself
+    list_for = control.node if control is not None and op == "type" and control.autocomplete else None
+    may_leave = result.submitted or (op == "click" and control is not None and control.role == "link")
     navigated = result.navigated
     try:
         settled = await desk.tab.settle(target, list_for=list_for, sent=may_leave)
@@ -213,10 +224,11 @@ async def _after(
         pass  # the act is done all the same; the look that follows tells what is wrong
     page, words = await desk.page_after(ctx)
     navigated = navigated or (page is not None and page.top.document != before.top.document)
-    summary = f"{say_done(said, control.id, result, navigated=navigated)} {words}"
+    summary = f"{say_done(said, target['control'], result, navigated=navigated)} {words}"
     view = View.of({}, await desk.asked_focus())
-    shown = None if page is None else view.text(page, since=before, after=seen(result), target=control.id)
-    text = seen(result, shown)
+    first = "\n".join(part for part in (told, seen(result)) if part) or None
+    shown = None if page is None else view.text(page, since=before, after=first, target=target["control"])
+    text = "\n".join(part for part in (first, shown) if part) or None
     stop = navigated or page is None or (page.captcha and not before.captcha)
     data: dict[str, Any] = {"submitted": result.submitted, "navigated": navigated}
     if result.changed:

@@ -66,6 +66,10 @@ def refusal_of(document: FakeDocument, order: Mapping[str, Any]) -> Refusal | No
     control = document.at(order["node"])
     if order["host"].lower() != document.hostname:
         return refuse("other-site", "host differs")
+    if control is document.page:
+        if order["op"] != "scroll":
+            return refuse("unsupported", "the page itself can only be scrolled")
+        return scroll_unfit(order["value"])
     if control is None:
         return refuse("gone")
     if control.hidden:

@@ -60,12 +60,16 @@ class FakeTab:
         """The dialogs of the act that is being done in this turn."""
         self.armed: Mapping[str, Any] | None = None
         """The answer that the first question gets while that act is being done."""
+        self.opened: list[int] = []
+        """Tabs that the act opened which is being done in this turn."""
         self.wanted: tuple[str, Mapping[str, str] | None] | None = None
         """Where that act leads; the document is left once the act is answered."""
         self.held: frozenset[str] | None = None
         """Hosts that a page may lead to beside the one it shows, while the tab is held."""
         self._tabs = tabs
         self._moves = 0
+        self._been: list[tuple[str, Mapping[str, str] | None]] = []
+        self._place = -1
         self._arrived = trio.Event()
 
     def __repr__(self) -> str:
@@ -80,12 +84,25 @@ class FakeTab:
             "document": None if document is None else document.document,
         }  # fmt: skip
 
-    def load(self, url: str, sent: Mapping[str, str] | None = None, *, through: str | None = None) -> None:
-        """Begin to load; `arrived` waits for the end of it. A later one takes its place.
+    def history(self, go: str) -> None:
+        """Begin to go back or forward, or to load the same again. Raises Refused, code ``navigation-failed``, where nothing is."""
+        place = self._place + {"back": -1, "forward": 1, "reload": 0}[go]
+        if not 0 <= place < len(self._been):
+            raise Refused("navigation-failed", f"the tab did not go {go}: there is nothing there, or the page was not left")
+        url, sent = self._been[place]
+        if go == "reload":
+            url = url.partition("#")[0]
+        self.load(url, sent, place=place)
+
+    def load(
+        self, url: str, sent: Mapping[str, str] | None = None, *, place: int | None = None, through: str | None = None
+    ) -> None:
+        """Begin to load; `arrived` waits for the end of it. A later one takes its place. `place`: where it is in what was shown.
 
         `through` is a host that whoever asks for the load allows. Raises Stopped when the tab is held, and told so.
         """
         if self.document is not None and "#" in url and sent is None and urldefrag(url)[0] == urldefrag(self.document.url)[0]:
+            self._note(url, sent, place)
             self.url = self.document.url = url  # no new document comes: another place of the same one is shown
             self.document.touch()
             self.announce()
@@ -102,7 +119,7 @@ class FakeTab:
         if not self.loading:  # else whoever waits for the load before waits for this one
             self._arrived = trio.Event()
         if seconds <= 0:
-            self._commit(url, page)
+            self._commit(url, page, sent, place)
             return
         self.loading = True
         self.announce()
@@ -110,7 +127,7 @@ class FakeTab:
         async def come() -> None:
             await trio.sleep(seconds)
             if self._moves == move and not self.closed.is_set():
-                self._commit(url, page)
+                self._commit(url, page, sent, place)
 
         self._tabs.spawn(come)
 
@@ -119,7 +136,15 @@ class FakeTab:
         while self.loading:
             await self._arrived.wait()
 
-    def _commit(self, url: str, page: PageData | None) -> None:
+    def _note(self, url: str, sent: Mapping[str, str] | None, place: int | None) -> None:
+        """Write down what is shown: anew behind what was shown before, or as the place that was gone to."""
+        if place is None:
+            place = self._place + 1
+            self._been[place:] = [(url, sent)]
+        self._place = place
+
+    def _commit(self, url: str, page: PageData | None, sent: Mapping[str, str] | None, place: int | None) -> None:
+        self._note(url, sent, place)
         self.leave()
         self.url = url
         if page is not None:
@@ -176,6 +201,12 @@ class FakeTab:
             self.during.append(dialog)
         self._tabs.tell("dialog.shown", tab=self.id, frame=0, **dialog)
         return answer
+
+    def open(self, document: FakeDocument, url: str) -> None:
+        tab = self._tabs.create(active=True)
+        if self.during is not None:
+            self.opened.append(tab.id)
+        tab.load(url)
 
     def changed(self, document: FakeDocument) -> None:
         if document is self.document:

@@ -14,6 +14,7 @@ import { Fault } from "./faults.js";
 const GRACE_MS = 500; // between "loading is complete" and giving up on a hello: an error page never says it
 const BEGIN_MS = 5000; // for Firefox to begin with a load at all; a busy machine needs more than a moment
 const NO_CALL = "0".repeat(32);
+const NOWHERE_MS = 1000; // for Firefox to begin to go back or forward
 const CAME_BY_ITSELF = new Set(["reload", "back_forward"]); // names of the Navigation Timing standard
 const BORN_EARLY_MS = 20; // a document's time origin is rounded, and comes from another process's clock
 const ADDRESS_WAIT_MS = 1000; // for the tab's address to follow its document
@@ -234,6 +235,32 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
     }
   }
 
+  // Back, forward, and the same again. A page kept for the back button comes as it was, another place of the same document comes
+  // without a hello, and where there is nothing to go to nothing happens; so it is looked for.
+  async function history({ tab: id, go }, call) {
+    const before = await get(id);
+    const was = documents.top(id);
+    const began = wallNow();
+    let stillSince = began;
+    await { back: browser.tabs.goBack, forward: browser.tabs.goForward, reload: browser.tabs.reload }[go](id).catch(() => {});
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, ADDRESS_POLL_MS));
+      call.signal.throwIfAborted();
+      const tab = await get(id);
+      const now = documents.top(id);
+      if (now !== null && now !== was) {
+        return arrived(id, now, before.url);
+      }
+      if (tab.status === "loading") {
+        stillSince = wallNow();
+      } else if (tab.url !== before.url && wallNow() - stillSince >= GRACE_MS) {
+        return { tab: describe(tab) };
+      } else if (tab.url === before.url && wallNow() - stillSince >= NOWHERE_MS) {
+        throw new Fault("navigation-failed", `the tab did not go ${go}: there is nothing there, or the page was not left`);
+      }
+    }
+  }
+
   async function close({ tab }) {
     await get(tab);
     await browser.tabs.remove(tab);
@@ -306,6 +333,7 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
     "tab.close": close,
     "tab.activate": activate,
     "tab.goto": goto,
+    "tab.history": history,
   };
   return { handlers, get, unreadable, picture, here, listen };
 }

@@ -5,8 +5,12 @@
 // host, node, guard, key, formKey, op, value, mark, focus, dialog }`, as judged. `call`: `{ over() -> null or { code, message },
 // onStarted(), onSubmitted(), onDialog(dialog), whileBusy(tell) }`; `tell` answers what is known so far, while the page's own code
 // runs.
-// Depends on: controls, dialogs, focus, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles, sight,
-// submits, tree, trusted, values, words.
+// Depends on: controls, dialogs, focus, guard, hover, identity, limits, numbers, operations, pause, pointer, proof, reach, ring,
+// roles, sight, submits, tree, trusted, values, words.
+//
+// `locate(order, call)` -> JSON text of the point `{ x, y }` in this viewport at which the act would press, or null: for whoever
+// looks whether something of the pages around this one lies over it. Node 0 is the page itself: it has no guard and can only be
+// scrolled.
 //
 // `aim(order, call)` and `finish(order, call)` are the two halves of an act that Firefox's own input does (trusted.js). The first
 // answers JSON text of `{ chunks }`, what is to be sent, or of `{ outcome }` when nothing is; the second, with `order.stopped` when
@@ -19,11 +23,14 @@
 "use strict";
 
 foxloop.define("act", (parts) => {
-  const { controls, dialogs, focus, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles } = parts;
-  const { sight, submits, tree, trusted, values, words } = parts;
+  const { controls, dialogs, focus, guard, hover, identity, limits, numbers, operations, pause, pointer, proof, reach } = parts;
+  const { ring, roles, sight, submits, tree, trusted, values, words } = parts;
   const SCROLL_PAUSE_MS = 50;
+  const HOVER_PAUSE_MS = 100; // for a menu to open under the pointer
   const MOST_STEPS = 50; // that a result names
   const LINGER_MS = 1000; // how long dialogs are still answered when nobody asks us to settle
+
+  const PAGE = 0;
 
   const STUCK = {
     ok: false,
@@ -50,6 +57,10 @@ foxloop.define("act", (parts) => {
     if (bare(location.hostname) !== bare(order.host)) {
       return refuse("other-site", "host differs");
     }
+    const operation = operations.operation(order.op);
+    if (order.node === PAGE) {
+      return checkPage(operation, order.value);
+    }
     const el = numbers.find(order.node);
     if (el === null) {
       return refuse("gone");
@@ -66,7 +77,6 @@ foxloop.define("act", (parts) => {
     if (elsewhere && (order.formKey === undefined || guard.formKeyOf(facts, turn) !== order.formKey)) {
       return refuse("stale", "page differs");
     }
-    const operation = operations.operation(order.op);
     if (facts.disabled && operation.evenDisabled !== true) {
       return refuse("disabled");
     }
@@ -78,6 +88,15 @@ foxloop.define("act", (parts) => {
     }
     const refusal = operation.unfit(facts, order.value);
     return refusal === null ? { facts, elsewhere } : { refusal };
+  }
+
+  function checkPage(operation, value) {
+    if (operation.page === undefined) {
+      return refuse("unsupported", "the page itself can only be scrolled");
+    }
+    const facts = { el: operation.page(), via: null, role: "page", disabled: false, secret: false, sensitive: false };
+    const refusal = operation.unfit(facts, value);
+    return refusal === null ? { facts, elsewhere: false } : { refusal };
   }
 
   function stopIfOver(call) {
@@ -149,20 +168,71 @@ foxloop.define("act", (parts) => {
     };
   }
 
+  async function locate(order, call) {
+    const { spot } = await find(order, call);
+    return JSON.stringify(spot?.point === undefined ? null : { x: spot.point.x, y: spot.point.y });
+  }
+
+  // What shows only while the pointer is over something else: the pointer comes over that first, as a person's would. Answers null
+  // when the control does not depend on the pointer, else whether it was brought out, and what is to be done if it was not.
+  async function bringOut(order, call, shown) {
+    const el = numbers.find(order.node);
+    const turn = sight.createSight();
+    hover.reveal(turn);
+    const place = el === null ? null : hover.over(el, turn);
+    if (place === null) {
+      return null;
+    }
+    const advice = `it shows only while the pointer is over element ${numbers.numberOf(place)} of its frame: hover that one first`;
+    const spot = reach.reach(place, null);
+    if (spot.point === undefined) {
+      return { out: false, advice };
+    }
+    call.onStarted();
+    hearDialogs(call, shown, null);
+    pointer.over(spot.onto, spot.point);
+    await pause.drawn(HOVER_PAUSE_MS);
+    return { out: true, advice };
+  }
+
+  function hearDialogs(call, shown, answer, evidence = null) {
+    dialogs.arm((dialog) => {
+      if (shown.length < limits.dialogs) {
+        shown.push(dialog);
+      }
+      evidence?.saw("dialog");
+      if (dialog.kind === "beforeunload" && dialog.answer === false) {
+        evidence?.stayed();
+      }
+      call.onDialog(dialog);
+    }, answer);
+  }
+
   async function act(order, call) {
-    const found = await find(order, call);
+    const shown = [];
+    let found = await find(order, call);
+    const hidden = found.refusal?.reason === "hidden" ? await bringOut(order, call, shown) : null;
+    if (hidden?.out) {
+      found = await find(order, call).catch((fault) => ({ refusal: { ok: false, reason: fault.code, detail: fault.message } }));
+    }
     if (found.refusal !== undefined) {
-      return tell(found.refusal, { started: false });
+      const still = hidden !== null && found.refusal.reason === "hidden";
+      if (hidden?.out) {
+        dialogs.linger(LINGER_MS);
+      }
+      return tell(still ? { ...found.refusal, detail: hidden.advice } : found.refusal, { started: hidden?.out === true, shown });
     }
     const operation = operations.operation(order.op);
     const nothingToDo = operation.done?.(found.facts) ?? null;
     if (nothingToDo !== null) {
-      return tell(nothingToDo, { started: false });
+      return tell(nothingToDo, { started: hidden?.out === true, shown });
     }
-    const shown = [];
     const evidence = proof.begin(found.facts, operation);
     const watch = start(order, call, found.facts, shown, evidence);
     const steps = stepsOf(order, call, found, watch, shown, evidence);
+    if (hidden?.out) {
+      steps.note("over");
+    }
     let result;
     try {
       call.whileBusy(() => tell(STUCK, { started: true, submitted: watch.seen(), shown, steps }));
@@ -272,20 +342,11 @@ foxloop.define("act", (parts) => {
     if (order.focus && !document.hasFocus()) {
       window.focus(); // the address bar has the focus of the first tab after a start, and only this takes it away
     }
-    if (order.mark) {
+    if (order.mark && order.node !== PAGE) {
       ring.draw((facts.via ?? facts.el).getBoundingClientRect());
     }
     call.onStarted();
-    dialogs.arm((dialog) => {
-      if (shown.length < limits.dialogs) {
-        shown.push(dialog);
-      }
-      evidence.saw("dialog");
-      if (dialog.kind === "beforeunload" && dialog.answer === false) {
-        evidence.stayed();
-      }
-      call.onDialog(dialog);
-    }, order.dialog ?? null);
+    hearDialogs(call, shown, order.dialog ?? null, evidence);
     return submits.watch(call.onSubmitted);
   }
 
@@ -294,5 +355,5 @@ foxloop.define("act", (parts) => {
     return JSON.stringify({ ...result, ...did, started, submitted, navigated: false, dialogs: shown });
   }
 
-  return { act, aim, finish };
+  return { act, aim, finish, locate };
 });
