@@ -6,10 +6,10 @@ import pytest
 import trio
 
 from foxloop_trio.browser import Snapshot
+from foxloop_trio.browser._risk import allowed_by, risk_of
 from foxloop_trio.browser.tasks import parse_goal, preview
 from foxloop_trio.browser.tasks._page import form_key
 from foxloop_trio.browser.tasks._progress import start
-from foxloop_trio.browser.tasks._risk import allowed_by, risk_of
 from foxloop_trio.browser.tasks._sending import pick_send
 from foxloop_trio.browser.tasks._verify import page_problem, verify
 from foxloop_trio.testing._page_reader import PageReader

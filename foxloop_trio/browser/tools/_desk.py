@@ -10,6 +10,7 @@ import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from ...actions import Permit, ToolContext, ToolOutput
 from ...canonical import canonical_json
@@ -170,7 +171,8 @@ class Desk:
         if not isinstance(self.home, Tab):
             return words
         stopped, self._stops = self.home.stopped_since(self._stops), self.home.stops
-        return f"{words} {say_stopped(stopped)}" if stopped else words
+        hosts = sorted({plain_host(urlsplit(url).hostname) or "another host" for url in stopped})
+        return f"{words} {say_stopped(hosts)}" if hosts else words
 
     # Failures
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from ...errors import BrowserError
 from .._act import ActResult, DialogSeen
@@ -17,7 +16,6 @@ from .._picture import Screenshot
 from .._quoting import quote
 from .._restricted import restriction_words
 from .._snapshot import Snapshot
-from ._address import plain_host
 
 __all__ = [
     "NOT_READ",
@@ -135,9 +133,8 @@ def say_elsewhere(host: str | None) -> str:
     return f"The tab is on {host or 'a page that is no web page'} now, which was not read: call snapshot to see it."
 
 
-def say_stopped(urls: Sequence[str]) -> str:
+def say_stopped(hosts: Sequence[str]) -> str:
     """Where the page wanted to lead, by host alone: the rest of an address is the page's own."""
-    hosts = sorted({plain_host(urlsplit(url).hostname) or "another host" for url in urls})
     more = f" and {len(hosts) - MAX_HOSTS} more hosts" if len(hosts) > MAX_HOSTS else ""
     return (
         f"The page wanted to lead to {', '.join(hosts[:MAX_HOSTS])}{more}, which was stopped before it loaded: this tab stays on "
