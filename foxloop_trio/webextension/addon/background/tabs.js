@@ -133,6 +133,9 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
         how(value);
       }
 
+      // A new tab is an empty one first, and says so.
+      const notYet = (tab) => (!began || tab.url === BLANK) && wallNow() - since < BEGIN_MS;
+
       async function look() {
         const tab = await get(id).catch(() => null);
         if (!waiters.has(waiter) || tab === null || tab.status === "loading") {
@@ -140,7 +143,7 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
         }
         if (url === BLANK && tab.url === BLANK) {
           end(resolve, null);
-        } else if (url !== BLANK && ((!began && wallNow() - since < BEGIN_MS) || !(await answers(documents.top(id))))) {
+        } else if (url !== BLANK && (notYet(tab) || !(await answers(documents.top(id))))) {
           timer = waiters.has(waiter) ? setTimeout(look, GRACE_MS) : null;
         } else if (url !== BLANK) {
           const words =
