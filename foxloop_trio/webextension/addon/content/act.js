@@ -5,8 +5,8 @@
 // host, node, guard, key, formKey, op, value, mark, focus, dialog }`, as judged. `call`: `{ over() -> null or { code, message },
 // onStarted(), onSubmitted(), onDialog(dialog), whileBusy(tell) }`; `tell` answers what is known so far, while the page's own code
 // runs.
-// Depends on: controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles, sight, submits,
-// values, words.
+// Depends on: controls, dialogs, guard, hover, hovering, identity, limits, numbers, operations, pause, proof, reach, ring, roles,
+// sameness, sight, submits, tree, values, words.
 //
 // An operation that takes several turns asks `steps.stop()` after each wait; what it has done so far stands in the result as `did`.
 // Between the checks and the first event nothing is awaited: after each wait everything is checked again. `onStarted` is called
@@ -15,8 +15,8 @@
 "use strict";
 
 foxloop.define("act", (parts) => {
-  const { controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles } = parts;
-  const { sight, submits, values, words } = parts;
+  const { controls, dialogs, guard, hover, hovering, identity, limits, numbers, operations, pause, proof, reach } = parts;
+  const { ring, roles, sameness, sight, submits, tree, values, words } = parts;
   const SCROLL_PAUSE_MS = 50;
   const MOST_STEPS = 50; // that a result names
   const LINGER_MS = 1000; // how long dialogs are still answered when nobody asks us to settle
@@ -73,7 +73,28 @@ foxloop.define("act", (parts) => {
       return refuse("needs-focus", "this works only in a tab that has the focus");
     }
     const refusal = operation.unfit(facts, order.value);
-    return refusal === null ? { facts, elsewhere } : { refusal };
+    return refusal === null ? { facts, elsewhere, token: sameness.take(el, turn) } : { refusal };
+  }
+
+  // What only a style sheet's `:hover` shows is shown for the time of the act (page reference 21.5): as if the mouse were over what
+  // it hangs from. Answers whether it is such a control; nothing is sent.
+  function revealed(order) {
+    const el = numbers.find(order.node);
+    if (el === null) {
+      return false;
+    }
+    const turn = sight.createSight();
+    hover.reveal(turn);
+    const place = hover.over(el, turn);
+    if (place === null) {
+      return false;
+    }
+    const line = [];
+    for (let at = place; at !== null; at = tree.parent(at)) {
+      line.push(at);
+    }
+    hovering.follow(line);
+    return true;
   }
 
   function stopIfOver(call) {
@@ -93,9 +114,19 @@ foxloop.define("act", (parts) => {
   async function find(order, call) {
     const operation = operations.operation(order.op);
     let before = null;
+    let shown = false; // by us, since it needs the mouse
     for (let attempt = 0; ; attempt += 1) {
       stopIfOver(call);
       const checked = check(order, before);
+      if (checked.refusal?.reason === "hidden" && checked.refusal.detail === undefined && !shown && revealed(order)) {
+        shown = true;
+        attempt = -1;
+        await pause.drawn(SCROLL_PAUSE_MS);
+        continue;
+      }
+      if (checked.refusal !== undefined && shown) {
+        hovering.letGo();
+      }
       if (checked.refusal !== undefined || operation.anywhere === true) {
         return checked;
       }
@@ -118,7 +149,7 @@ foxloop.define("act", (parts) => {
   }
 
   // What an operation is given: where it says what it did, and asks whether it may go on.
-  function stepsOf(order, call, { facts }, watch, shown, evidence) {
+  function stepsOf(order, call, { facts, token }, watch, shown, evidence) {
     const did = [];
     return {
       did,
@@ -128,6 +159,8 @@ foxloop.define("act", (parts) => {
       saw: evidence.saw,
       note: (word) => did.length < MOST_STEPS && did.push(word),
       over: () => call.over() !== null,
+      // Null, or why it is another control by now. `how`: see sameness.js.
+      same: (how) => sameness.differs(token, how),
       // After each wait: null, or why nothing more is sent.
       stop({ present = true } = {}) {
         const fault = call.over();
@@ -161,8 +194,9 @@ foxloop.define("act", (parts) => {
     const steps = stepsOf(order, call, found, watch, shown, evidence);
     let result;
     try {
+      result = steps.same(); // giving the window the focus ran the page's handlers
       call.whileBusy(() => tell(STUCK, { started: true, submitted: watch.seen(), shown, steps }));
-      result = operation.dispatch(found.facts, found.spot, order.value, steps);
+      result ??= operation.dispatch(found.facts, found.spot, order.value, steps);
       call.whileBusy(null);
       result = typeof result === "function" ? await result() : result;
       result = await evidence.judge(result, steps.over);

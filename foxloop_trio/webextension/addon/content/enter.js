@@ -55,6 +55,10 @@ foxloop.define("enter", ({ editing, focus, keys, limits, sight, tree, values, wo
 
   function dispatch({ el, form, secret }, _spot, _value, steps) {
     focus.give(el);
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     steps.ready();
     const wanted = keys.send(el, "keydown", ENTER) && keys.send(el, "keypress", ENTER);
     if (wanted) {

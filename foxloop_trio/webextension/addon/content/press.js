@@ -45,6 +45,10 @@ foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree
       focus.give(el);
       editing.caretToEnd(el);
     }
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     steps.ready();
     const ends = [stroke(el, strokes[0], facts, steps)];
     return async () => {
