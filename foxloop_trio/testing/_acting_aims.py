@@ -40,8 +40,9 @@ Step = tuple[str, str, Any]
 
 @attrs.frozen
 class Aim:
-    """`wanted` says of the page's state whether it was reached; None, for a refusal, that it is not what it was before. `reason` is None
-    for what must work, else the refusal of the last step (or ``not listed``), and `detail` words of it.
+    """`wanted` says of the page's state whether it was reached; None, for a refusal, that it is not what it was before.
+
+    `reason` is None for what must work, else the refusal of the last step (or ``not listed``), and `detail` words of it.
     """
 
     page: str

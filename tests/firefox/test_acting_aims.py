@@ -1,7 +1,7 @@
 """Each aim of a planner on the pages with real libraries comes to what it must: it works, or is refused for the true reason.
 
-Nothing is reported done that the page does not believe, and nothing refused that it believes. `python tests/firefox/acting_table.py`
-prints the same as a table.
+Nothing is reported done that the page does not believe, and nothing refused that it believes.
+`python tests/firefox/acting_table.py` prints the same as a table.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 // host, node, guard, key, formKey, op, value, mark, focus, dialog }`, as judged. `call`: `{ over() -> null or { code, message },
 // onStarted(), onSubmitted(), onDialog(dialog), whileBusy(tell) }`; `tell` answers what is known so far, while the page's own code
 // runs.
-// Depends on: controls, dialogs, guard, hover, hovering, identity, limits, numbers, operations, pause, proof, reach, ring, roles,
-// sameness, sight, submits, tree, values, words.
+// Depends on: controls, dialogs, guard, hover, hovering, identity, limits, numbers, operations, outer, pause, proof, reach, ring,
+// roles, sameness, sight, submits, tree, values, words.
 //
 // An operation that takes several turns asks `steps.stop()` after each wait; what it has done so far stands in the result as `did`.
 // Between the checks and the first event nothing is awaited: after each wait everything is checked again. `onStarted` is called
@@ -15,9 +15,10 @@
 "use strict";
 
 foxloop.define("act", (parts) => {
-  const { controls, dialogs, guard, hover, hovering, identity, limits, numbers, operations, pause, proof, reach } = parts;
-  const { ring, roles, sameness, sight, submits, tree, values, words } = parts;
+  const { controls, dialogs, guard, hover, hovering, identity, limits, numbers, operations, outer, pause, proof } = parts;
+  const { reach, ring, roles, sameness, sight, submits, tree, values, words } = parts;
   const SCROLL_PAUSE_MS = 50;
+  const MOST_FRAMES = 5; // around this one, which are scrolled until it is in view
   const MOST_STEPS = 50; // that a result names
   const LINGER_MS = 1000; // how long dialogs are still answered when nobody asks us to settle
 
@@ -110,6 +111,11 @@ foxloop.define("act", (parts) => {
     return Number.isFinite(at.x) && Number.isFinite(at.y) ? { x: at.x, y: at.y } : null;
   }
 
+  function reachedBy(operation, value, { el, via }) {
+    const at = pointIn(operation, value);
+    return at === null ? reach.reach(el, via) : reach.reachAt(el, via, at);
+  }
+
   // Scrolls until a point of the control can be pressed. The last check and the answer are of the same turn.
   async function find(order, call) {
     const operation = operations.operation(order.op);
@@ -135,11 +141,19 @@ foxloop.define("act", (parts) => {
       if (typeof operation.anywhere === "function" && operation.anywhere(checked.facts)) {
         return checked;
       }
-      const at = pointIn(operation, order.value);
-      const reached = () => (at === null ? reach.reach(el, via) : reach.reachAt(el, via, at));
+      const reached = () => reachedBy(operation, order.value, checked.facts);
       const spot = reach.mustScroll(el, via) ? { cover: null } : reached();
       if (spot.point !== undefined) {
-        return { ...checked, spot };
+        const around = outer.blocked(spot.point);
+        if (around === null) {
+          return { ...checked, spot };
+        }
+        if (around.cover !== null || attempt > MOST_FRAMES) {
+          return refuse("covered", words.cut(reach.coverName(around.cover), limits.detail));
+        }
+        outer.bring(around.frame);
+        await pause.drawn(SCROLL_PAUSE_MS);
+        continue;
       }
       if (!reach.bring(el, via, attempt, spot.cover)) {
         return refuse("covered", words.cut(reach.coverName(spot.cover), limits.detail));
@@ -161,6 +175,7 @@ foxloop.define("act", (parts) => {
       over: () => call.over() !== null,
       // Null, or why it is another control by now. `how`: see sameness.js.
       same: (how) => sameness.differs(token, how),
+      again: () => reachedBy(operations.operation(order.op), order.value, facts),
       // After each wait: null, or why nothing more is sent.
       stop({ present = true } = {}) {
         const fault = call.over();

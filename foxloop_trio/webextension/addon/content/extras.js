@@ -68,7 +68,8 @@ foxloop.define("extras", ({ dom, hover, roles, sheets, tree, words }) => {
     const places = new Set(hover.places(turn));
     const all = inOrder(matched, [...sorted, ...places]);
     const whole = document.designMode === "on" ? [{ el: document.body, role: "textbox" }] : [];
-    const state = { turn, hands, fixed, blind, shapes: 0, leaves: 0, looked: 0, out: whole, outer: new Set(), sorted, places, dragged: 0 };
+    const counts = { shapes: 0, leaves: 0, looked: 0, dragged: 0 };
+    const state = { turn, hands, fixed, blind, sorted, places, out: whole, outer: new Set(), ...counts };
     let at = 0;
     for (; at < all.length && state.out.length < most; at += 1) {
       const el = all[at];
@@ -85,8 +86,9 @@ foxloop.define("extras", ({ dom, hover, roles, sheets, tree, words }) => {
   // SortableJS marks nothing, and keeps its list on the element under a name of its own. Names only are read.
   function sortables(turn) {
     const lists = turn.all(SORTED).slice(0, MOST_SORTED);
+    const isSorted = (el) => Object.getOwnPropertyNames(el.wrappedJSObject).some((name) => /^Sortable\d+$/.test(name));
     return lists
-      .filter((el) => el.childElementCount > 1 && Object.getOwnPropertyNames(el.wrappedJSObject).some((one) => /^Sortable\d+$/.test(one)))
+      .filter((el) => el.childElementCount > 1 && isSorted(el))
       .flatMap((el) => Array.from(el.children))
       .slice(0, MOST_DRAGGABLE);
   }
@@ -185,7 +187,10 @@ foxloop.define("extras", ({ dom, hover, roles, sheets, tree, words }) => {
     if (hands !== null && dom.matches(el, hands)) {
       return true;
     }
-    if (dom.matches(el, HANDLED) || (dom.matches(el, BARE_LINKS) && !dom.hasAttribute(el, "name")) || (dom.matches(el, INLINE) && el.style.cursor === "pointer")) {
+    if (dom.matches(el, HANDLED) || (dom.matches(el, INLINE) && el.style.cursor === "pointer")) {
+      return true;
+    }
+    if (dom.matches(el, BARE_LINKS) && !dom.hasAttribute(el, "name")) {
       return true;
     }
     if (!blind) {

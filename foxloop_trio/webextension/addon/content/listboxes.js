@@ -37,11 +37,11 @@ foxloop.define("listboxes", (parts) => {
       if (el.getAttribute("aria-expanded") === "true") {
         return null;
       }
-      const taken = pointer.press(el, spot, { same: steps.same });
+      const taken = pointer.press(el, spot, { same: steps.same, again: steps.again });
       steps.note("open");
       return taken;
     }
-    const taken = pointer.press(el, spot, { same: steps.same });
+    const taken = pointer.press(el, spot, { same: steps.same, again: steps.again });
     if (taken !== null || !tree.connected(el) || !editing.takesText(el)) {
       steps.note("open");
       return taken;

@@ -1,11 +1,12 @@
 // pointer: moving and pressing, as the events that a mouse would send.
 //
 // `press(el, { point, onto }, how)`: over, move, down, focus, up, click, in this order, at the topmost element of that point;
-// `how`: `{ button: "left" | "right", count: 1 | 2, ready, same }`, all optional; `ready()` is called when the pointer is there, before
-// the button goes down; `same()` is asked before each event that counts, and answers null or why the control is another one by now.
-// What a page cancels has the usual consequences. The default action of the click is Firefox's own: it
-// follows links, sends forms, sets checkboxes. Answers null, or a refusal when the page took the control away from under the
-// pointer before the button went down: the press would then be that of another one. A control that goes when it is pressed (lists
+// `how`: `{ button: "left" | "right", count: 1 | 2, ready, same, again }`, all optional; `ready()` is called when the pointer is
+// there, before the button goes down; `same()` is asked before each event that counts, and answers null or why the control is
+// another one by now; `again()` answers where it can be reached now, for one that moved when the pointer came. What a page cancels
+// has the usual consequences. The default action of the click is Firefox's own: it follows links, sends forms, sets checkboxes.
+// Answers null, or a refusal when the page took the control away from under the pointer before the button went down, or made
+// another one of it: the press would then be that of another one. A control that goes when it is pressed (lists
 // of suggestions do that) was pressed. `over(onto, point)`: the pointer comes to that place. `sender(onto, point)`,
 // `focusLike(el)`: for other sequences (drag.js).
 // Depends on: focus, hovering, reach, sameness, tree.
@@ -14,6 +15,7 @@
 foxloop.define("pointer", ({ focus, hovering, reach, sameness, tree }) => {
   const MOUSE = { pointerId: 1, pointerType: "mouse", isPrimary: true };
   const BUTTONS = { left: { button: 0, buttons: 1 }, right: { button: 2, buttons: 2 } };
+  const MOST_FOLLOWED = 3; // times that the pointer comes to it; what still moves away then does not want to be pressed
   let hovered = null; // a WeakRef
 
   function lineage(el) {
@@ -119,14 +121,23 @@ foxloop.define("pointer", ({ focus, hovering, reach, sameness, tree }) => {
     return null;
   }
 
-  function press(el, { point, onto: first }, { button = "left", count = 1, ready, same } = {}) {
+  function press(el, { point: where, onto: first }, { button = "left", count = 1, ready, same, again } = {}) {
     const token = same === undefined ? sameness.take(el) : null;
     const still = same ?? (() => sameness.differs(token));
-    over(first, point);
-    if (!tree.connected(el)) {
-      return refuse("gone", "it left the page when the pointer came over it");
+    let point = where;
+    let onto = null;
+    for (let times = 0; onto === null && times < MOST_FOLLOWED; times += 1) {
+      const spot = times === 0 ? { point, onto: first } : again?.();
+      if (spot?.point === undefined) {
+        break;
+      }
+      ({ point } = spot);
+      over(spot.onto, point);
+      if (!tree.connected(el)) {
+        return refuse("gone", "it left the page when the pointer came over it");
+      }
+      onto = reach.under(el, point); // the page may have drawn what is in it anew
     }
-    let onto = reach.under(el, point); // the page may have drawn what is in it anew
     if (onto === null) {
       return refuse("covered", "it moved away when the pointer came over it, or something came over it");
     }

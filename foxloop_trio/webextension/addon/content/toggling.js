@@ -66,7 +66,7 @@ foxloop.define("toggling", ({ pause, pointer, tree, values }) => {
     unfit: unfitClick,
     dispatch({ el, state }, spot, value, steps) {
       const { count, button } = value ?? {};
-      const taken = pointer.press(el, spot, { count, button, ready: steps.ready, same: steps.same });
+      const taken = pointer.press(el, spot, { count, button, ready: steps.ready, same: steps.same, again: steps.again });
       steps.note("press");
       if (taken !== null) {
         return taken;

@@ -4,7 +4,8 @@
 // steps)`, which does what can be done in one turn and returns the result, or an async function that goes on. Rich editors, sliders
 // and colours have ways of their own (editors.js, ranges.js). A field with a calendar is left at the end, as a hand would leave it:
 // pickers read what was typed only then. No key is pressed for that. `announceInput`, `announceChange`: for others that write.
-// Depends on: editing, editors, focus, keys, limits, pause, pickers, pointer, ranges, roles, sameText, sliders, tree, values, words.
+// Depends on: editing, editors, focus, keys, limits, pause, pickers, pointer, ranges, roles, sameText, sliders, tree, values,
+// words.
 "use strict";
 
 foxloop.define("typing", (parts) => {
@@ -107,7 +108,7 @@ foxloop.define("typing", (parts) => {
       return () => sliders.move(el, Number(value), steps);
     }
     const calendars = pickers.shown();
-    const taken = pointer.press(el, spot, { same: steps.same });
+    const taken = pointer.press(el, spot, { same: steps.same, again: steps.again });
     steps.note("press");
     if (taken !== null) {
       return taken;
