@@ -156,25 +156,25 @@ async def test_suggestions_without_a_named_list_are_waited_for(page: PageProbe) 
 
 
 SETTLING = [
-    ("an open shadow root", "for (let n = 1; n < 5; n += 1) setTimeout(() => open.shadowRoot.append('x'), n * 80)"),
-    ("a closed shadow root", "for (let n = 1; n < 5; n += 1) setTimeout(() => inner.append('x'), n * 80)"),
-    ("a frame of the same site", "for (let n = 1; n < 5; n += 1) setTimeout(() => frames[0].document.body.append('x'), n * 80)"),
+    ("an open shadow root", "for (let n = 1; n < 20; n += 1) setTimeout(() => host.shadowRoot.append('x'), n * 80)"),
+    ("a closed shadow root", "for (let n = 1; n < 20; n += 1) setTimeout(() => inner.append('x'), n * 80)"),
+    ("a frame of the same site", "for (let n = 1; n < 20; n += 1) setTimeout(() => frames[0].document.body.append('x'), n * 80)"),
     ("a transition", "t.style.opacity = 0"),
 ]
 
 
 @pytest.mark.parametrize(("what", "script"), SETTLING, ids=[what for what, _ in SETTLING])
 async def test_settling_watches(page: PageProbe, what: str, script: str) -> None:
-    """Page reference 5 [+]: shadow trees, frames, transitions; all of these go on for 320 ms."""
+    """Page reference 5 [+]: shadow trees, frames, transitions; all of these go on for more than a second."""
     await page.open(
-        "<div id=open></div><div id=closed></div><iframe srcdoc='<p>x'></iframe>"
-        "<p id=t style='transition:opacity 320ms linear'>t</p>"
-        "<script>open.attachShadow({mode: 'open'}); window.inner = closed.attachShadow({mode: 'closed'})</script>"
+        "<div id=host></div><div id=shut></div><iframe srcdoc='<p>x'></iframe>"
+        "<p id=t style='transition:opacity 1200ms linear'>t</p>"
+        "<script>host.attachShadow({mode: 'open'}); window.inner = shut.attachShadow({mode: 'closed'})</script>"
     )
     await page.until("frames[0].document.body?.textContent === 'x'")
     await page.js(f"void (() => {{ t.getBoundingClientRect(); {script} }})()")
     settled = await page.call("page.settle", **page.place, list_for=None)
-    assert settled["waited_ms"] >= 280
+    assert settled["waited_ms"] >= 500
 
 
 async def test_a_frame_that_the_page_covers_is_not_pressed_through(page: PageProbe) -> None:

@@ -17,7 +17,8 @@ foxloop.define("sameness", (parts) => {
   const { extras, names, neighbours, places, roles, sight, tree, values, words } = parts;
   const refuse = (reason, detail) => ({ ok: false, reason, detail });
   const HINTS = '[role="alert"], [role="status"], [aria-live], [class*="error" i], [class*="hint" i], [class*="help" i]';
-  const NAMING = ["aria-label", "aria-labelledby", "title", "alt"];
+  const NAMING = ["aria-label", "aria-labelledby", "alt"];
+  const HINTING = ["title", "placeholder"];
   const MOST_HINTS = 10;
   const MOST_ROW = 2000; // UTF-16 units of a row's text, as in its digest
 
@@ -34,15 +35,25 @@ foxloop.define("sameness", (parts) => {
   const textOf = (el) =>
     JSON.stringify([...NAMING.map((each) => el.getAttribute(each)), el.textContent.slice(0, MOST_ROW), el.value ?? ""]);
 
+  // Words of different elements never run together.
+  function wordsOf(el) {
+    const walker = document.createTreeWalker(el, NodeFilter.SHOW_TEXT);
+    let text = "";
+    for (let node = walker.nextNode(); node !== null && text.length < MOST_ROW; node = walker.nextNode()) {
+      text += ` ${node.data}`;
+    }
+    return split(text.slice(0, MOST_ROW));
+  }
+
   // Hints at a field go when it gets the focus.
   function rowWords(el, turn) {
     const row = places.rowOf(el, turn);
     if (row === null || row === el) {
       return [];
     }
-    const all = split(row.textContent.slice(0, MOST_ROW));
+    const all = wordsOf(row);
     const hints = Array.from(row.querySelectorAll(HINTS)).slice(0, MOST_HINTS);
-    for (const word of hints.flatMap((one) => split(one.textContent))) {
+    for (const word of hints.flatMap(wordsOf)) {
       const at = all.indexOf(word);
       if (at !== -1) {
         all.splice(at, 1);
@@ -61,6 +72,7 @@ foxloop.define("sameness", (parts) => {
       section: places.sectionOf(el, turn),
       size: el.getElementsByTagName("*").length,
       text: textOf(el),
+      hints: HINTING.map((each) => words.clean(el.getAttribute(each) ?? "")),
       sends: values.isSubmit(el) ? places.leadsTo(el, turn) : "",
     };
   }
@@ -79,7 +91,7 @@ foxloop.define("sameness", (parts) => {
   const other = (now, before) => now !== "" && before !== "" && now !== before;
 
   function differs(token, { changed = false } = {}) {
-    const { el, name, near, row, section, size, text, sends } = token;
+    const { el, name, near, row, section, size, text, hints, sends } = token;
     if (!tree.connected(el)) {
       return refuse("gone", "it left the page meanwhile");
     }
@@ -87,7 +99,8 @@ foxloop.define("sameness", (parts) => {
     const called = now.name === "" ? now.near : now.name;
     const renamed = other(now.name, name) || (!changed && name === "" && other(called, near));
     const opened = (now.size > size || now.text === text) && holds(split(called), split(name === "" ? near : name));
-    if ((renamed && !opened) || (!changed && !holds(now.row, row)) || other(now.section, section)) {
+    const hintGone = hints.some((hint, at) => hint === name && hint !== "" && now.hints[at] === "") && now.text === text;
+    if ((renamed && !opened && !hintGone) || (!changed && !holds(now.row, row)) || other(now.section, section)) {
       return refuse("stale", "the page made another one of it meanwhile");
     }
     return now.sends === sends ? null : refuse("stale", "the page made it send elsewhere meanwhile");
