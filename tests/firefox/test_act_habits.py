@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+import trio
 
 from foxloop_trio.browser import BrowserSession, Tab
 from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
@@ -210,7 +211,7 @@ async def test_settling_waits_for_a_request_of_the_page(page: PageProbe) -> None
 
 
 async def test_a_control_in_a_closed_shadow_root_is_acted_on(page: PageProbe) -> None:
-    """Page reference 21.1: hit tests and focus go through closed roots."""
+    """B79 and page reference 21.1: hit tests and focus go through closed roots."""
     await page.open(
         "<div id=h></div><script>const root = h.attachShadow({mode: 'closed'}); root.innerHTML = '<input aria-label=f>"
         "<button>b</button>'; root.querySelector('button').onclick = () => { h.title = root.querySelector('input').value }</script>"
@@ -218,3 +219,35 @@ async def test_a_control_in_a_closed_shadow_root_is_acted_on(page: PageProbe) ->
     assert (await page.act("f", "type", "Ada"))["ok"]
     assert (await page.again("b", "click"))["ok"]
     assert await page.js("h.title") == "Ada"
+
+
+ODD = ["[1,2]", '{"a":1}', "null", "  ", "e\u0301 \U0001f98a \u202etxt", "<b>&amp;</b>"]
+
+
+async def test_text_arrives_as_it_is(page: PageProbe) -> None:
+    """B97 and B95: what looks like JSON or markup, combining marks, pairs of surrogates; to the last letter."""
+    await page.open("<input id=f aria-label=f><textarea id=a aria-label=a></textarea>")
+    for text in ODD:
+        for field in ("f", "a"):
+            result = await page.again(field, "type", text)
+            assert (result["ok"], await page.js(f"{field}.value")) == (True, text)
+
+
+async def test_what_aria_calls_disabled_is_not_pressed(page: PageProbe) -> None:
+    """B83: as when it is disabled by the element itself, also by one around it."""
+    await page.open(
+        "<button aria-disabled=true onclick='window.hit = 1'>a</button><div aria-disabled=true><button>b</button></div>"
+        "<div inert><button>c</button></div>"
+    )
+    assert await page.refused("a", "click") == ("disabled", "")
+    assert await page.refused("b", "click") == ("disabled", "")
+    assert [one["label"] for one in page.frame["controls"]] == ["a", "b"]
+
+
+async def test_a_dialog_that_is_open_when_the_page_is_read_hangs_nothing(page: PageProbe) -> None:
+    """B85: one that a page opens as it loads; the look comes, and so does the end of an act beside it."""
+    await page.open("<button onclick='this.title = 1'>b</button><script>setTimeout(() => alert('hello'), 300)</script>")
+    await page.read()
+    with trio.fail_after(8):
+        result = await page.act("b", "click")
+    assert result["ok"] or result["reason"] in ("dialog", "timeout")
