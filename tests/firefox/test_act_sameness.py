@@ -138,3 +138,43 @@ async def test_a_control_that_moves_once_under_the_pointer_is_followed(page: Pag
     result = await page.act("b", "click")
     assert (result["ok"], result["reason"]) == (False, "covered")
     assert await page.js("b.title") == ""
+
+
+MASKED = (
+    "<label><b id=n>Name</b> <input id=f></label><script>let times = 0; f.oninput = () => {{ times += 1; f.value = '';"
+    "if (times === {at}) setTimeout(() => n.textContent = 'Search') }}</script>"
+)
+
+
+async def test_the_second_way_to_type_asks_again(page: PageProbe) -> None:
+    """A field that did not take the text at once, and is another one by the time that keys are tried, or after some of them."""
+    for at in (1, 3):
+        await page.open(MASKED.format(at=at))
+        await page.record("keydown")
+        result = await page.act("Name", "type", "Ada")
+        assert (result["ok"], result["reason"]) == (False, "stale"), (at, result)
+        assert await page.js("seen.length") <= at
+
+
+async def test_what_is_dragged_is_not_let_go_over_another_thing(page: PageProbe) -> None:
+    """The place where it is dropped is asked for its name again, right before the drop."""
+    await page.open(
+        "<div id=a draggable=true role=button aria-label=a style='width:80px;height:30px'>a</div><div id=b role=button tabindex=0 "
+        "aria-label=Keep style='width:80px;height:60px' ondragover=\"event.preventDefault(); this.ariaLabel = 'Trash'\">b</div>"
+    )
+    await page.record("drop", "dragend")
+    result = await page.act("a", "drag", {"onto": page.other("Keep")})
+    assert (result["ok"], result["reason"]) == (False, "stale")
+    assert await page.js("seen") == ["dragend:a"]
+
+
+async def test_enter_sends_no_other_form_than_the_judged_one(page: PageProbe) -> None:
+    """In a handler of the key, the button that sends becomes another one."""
+    await page.open(
+        "<form onsubmit='event.preventDefault(); window.sent = 1'>"
+        "<input id=f aria-label=f onkeydown=\"s.textContent = 'Delete all'\">"
+        "<button id=s>Save</button></form>"
+    )
+    result = await page.act("f", "enter")
+    assert (result["ok"], result["reason"], result["submitted"]) == (False, "stale", False)
+    assert await page.js("window.sent ?? null") is None

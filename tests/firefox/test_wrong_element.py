@@ -181,7 +181,7 @@ async def run_tries(session: BrowserSession, tab: Tab, site: ProbeSite, count: i
     print(
         f"seed {seed}: {count} tries in {took:.1f} s, {dict(ends)}; untouched {len(untouched)}, done {len(done)}, {dict(refused)}"
     )
-    assert told.wrong(hand.tries) == []
+    assert told.wrong(hand.tries)[:3] == []
     assert len(untouched) > count / 10
     assert len(done) / len(untouched) >= SUCCEEDS, refused
 

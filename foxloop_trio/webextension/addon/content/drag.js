@@ -4,11 +4,12 @@
 // middle); or `{ by: { x, y } }` in CSS px; or `{ path: [[x, y], ...] }` in percent of its own box, for drawing. `from: { x, y }`:
 // where to take hold, in percent. `how: "html" | "pointer"`; otherwise by what is draggable. Each step is a sub-step: after a
 // cancel nothing more is sent, and the result says how far it went. A native slider is set to the value at the end of the way.
-// Depends on: capture, controls, focus, guard, numbers, pause, pointer, ranges, reach, sight, tree.
+// Depends on: capture, controls, focus, guard, numbers, pause, pointer, ranges, reach, sameness,
+// sight, tree.
 "use strict";
 
 foxloop.define("drag", (parts) => {
-  const { capture, controls, focus, guard, numbers, pause, pointer, ranges, reach, sight, tree } = parts;
+  const { capture, controls, focus, guard, numbers, pause, pointer, ranges, reach, sameness, sight, tree } = parts;
   const STEP_PX = 12;
   const MOST_STEPS = 120;
   const STEP_MS = 8;
@@ -92,6 +93,9 @@ foxloop.define("drag", (parts) => {
   function dispatch(facts, spot, value, steps) {
     const { el } = facts;
     const stops = ways(el, spot.point, value);
+    const goal = value.onto === undefined ? null : sameness.take(numbers.find(value.onto.node));
+    // Before it is let go, both must be what was judged; what stands in them may have changed under the pointer.
+    const still = () => steps.same({ changed: true }) ?? (goal === null ? null : sameness.differs(goal, { changed: true }));
     if (ranges.isRange(el)) {
       return setRange(el, stops.at(-1), steps);
     }
@@ -112,9 +116,9 @@ foxloop.define("drag", (parts) => {
     const html = value.how === "html" || (value.how !== "pointer" && value.path === undefined && draggableOf(onto) !== null);
     if (html) {
       held.end();
-      return byEvents(el, onto, spot.point, points, value, steps);
+      return byEvents(el, onto, spot.point, points, value, { ...steps, still });
     }
-    return byPointer(held, onto, spot.point, points, steps);
+    return byPointer(held, onto, spot.point, points, { ...steps, still });
   }
 
   function setRange(el, end, steps) {
@@ -159,6 +163,10 @@ foxloop.define("drag", (parts) => {
         const stopped = steps.stop({ present: false });
         if (stopped !== null) {
           return { ...stopped, detail: "moved all the way; the button was not let go" };
+        }
+        const other = steps.still();
+        if (other !== null && other.reason !== "gone") {
+          return other;
         }
         up(held, onto, last);
         steps.note("up");
@@ -244,7 +252,13 @@ foxloop.define("drag", (parts) => {
       }
       const end = points.at(-1);
       const target = underAt(end);
-      const wrong = value.onto === undefined ? null : strayed(target, value.onto, met ? source : null);
+      const other = steps.still();
+      const wrong =
+        other !== null && other.reason !== "gone"
+          ? other
+          : value.onto === undefined
+            ? null
+            : strayed(target, value.onto, met ? source : null);
       if (taken && wrong === null) {
         data.dropEffect = data.dropEffect === "none" ? "move" : data.dropEffect;
         send("drop", target, end);

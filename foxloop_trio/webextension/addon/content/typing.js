@@ -169,7 +169,7 @@ foxloop.define("typing", (parts) => {
       wanted.length <= MOST_KEYS &&
       fitted(el, wanted) === wanted
     ) {
-      const stopped = steps.stop() ?? (await typeKeys(facts, wanted, steps));
+      const stopped = steps.stop() ?? steps.same() ?? (await typeKeys(facts, wanted, steps));
       if (stopped !== null) {
         return { ...stopped, value: told(facts) };
       }
@@ -189,15 +189,21 @@ foxloop.define("typing", (parts) => {
   async function typeKeys(facts, wanted, steps) {
     const { el } = facts;
     focus.give(el);
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     el.select();
     editing.remove(el, false);
     for (const stroke of keys.strokesOf(wanted)) {
-      if (keys.send(el, "keydown", stroke) && keys.send(el, "keypress", stroke)) {
+      const heard = keys.send(el, "keydown", stroke) && keys.send(el, "keypress", stroke);
+      let stopped = steps.same();
+      if (heard && stopped === null) {
         editing.insert(el, stroke.text);
       }
       keys.send(el, "keyup", stroke);
       await pause.pause(0);
-      const stopped = steps.stop() ?? steps.same({ changed: true });
+      stopped ??= steps.stop() ?? steps.same();
       if (stopped !== null) {
         steps.note("some keys");
         return stopped;
