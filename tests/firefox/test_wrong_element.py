@@ -97,7 +97,7 @@ class Hand:
             return "type", f"text {self.dice.randrange(10_000)}"
         if control.role == "checkbox":
             return ("uncheck" if control.checked else "check"), None
-        return "click", None
+        return ("press", "Enter") if self.dice.random() < 0.2 else ("click", None)
 
     async def one(self, page: Snapshot, control: Control, looked: float) -> bool:
         """One try. False when the look is not worth another."""

@@ -116,22 +116,32 @@ foxloop.define("act", (parts) => {
     return at === null ? reach.reach(el, via) : reach.reachAt(el, via, at);
   }
 
-  // Scrolls until a point of the control can be pressed. The last check and the answer are of the same turn.
+  // The control, and a point where it can be pressed; what was shown for that is hidden again when nothing comes of it.
   async function find(order, call) {
+    const state = { shown: false }; // by us, since it needs the mouse
+    let found = null;
+    try {
+      found = await seek(order, call, state);
+      return found;
+    } finally {
+      if (state.shown && (found === null || found.refusal !== undefined)) {
+        hovering.letGo();
+      }
+    }
+  }
+
+  // Scrolls until a point of the control can be pressed. The last check and the answer are of the same turn.
+  async function seek(order, call, state) {
     const operation = operations.operation(order.op);
     let before = null;
-    let shown = false; // by us, since it needs the mouse
     for (let attempt = 0; ; attempt += 1) {
       stopIfOver(call);
       const checked = check(order, before);
-      if (checked.refusal?.reason === "hidden" && checked.refusal.detail === undefined && !shown && revealed(order)) {
-        shown = true;
+      if (checked.refusal?.reason === "hidden" && checked.refusal.detail === undefined && !state.shown && revealed(order)) {
+        state.shown = true;
         attempt = -1;
         await pause.drawn(SCROLL_PAUSE_MS);
         continue;
-      }
-      if (checked.refusal !== undefined && shown) {
-        hovering.letGo();
       }
       if (checked.refusal !== undefined || operation.anywhere === true) {
         return checked;
