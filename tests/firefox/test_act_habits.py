@@ -113,7 +113,7 @@ async def test_what_can_be_dragged_is_listed(page: PageProbe) -> None:
 
 async def test_a_link_without_an_address_is_listed(page: PageProbe) -> None:
     """Page reference 21.18: jQuery UI's "Next" is one; an anchor that marks a place is none."""
-    await page.open("<a id=n title=Next onclick='this.lang = 1'><span>Next</span></a><a name=here>here</a><a></a>")
+    await page.open("<a id=n title=Next onclick='this.lang = 1'><span>Next</span></a><a name=here id=here>here</a><a>words</a><a id=e></a>")
     assert [(one["label"], one["role"]) for one in page.frame["controls"]] == [("Next", "clickable")]
     assert (await page.act("Next", "click"))["ok"]
 

@@ -16,7 +16,7 @@ foxloop.define("extras", ({ dom, hover, roles, sheets, tree, words }) => {
   const PLAYERS = "video[controls], audio[controls]";
   const HANDLED = "[onclick], [onmousedown], [onpointerdown], [tabindex]:not([tabindex^='-'])";
   const INLINE = "[style*='cursor']";
-  const BARE_LINKS = "a:not([href]):not(:empty)"; // scripts make buttons of them
+  const BARE_LINKS = "a:not([href]):not(:empty):is([class], [id], [title])"; // scripts find them by that, and make buttons of them
   // By markup, or as the usual libraries mark what they let people drag.
   const DRAGGABLE = [
     "[draggable='true' i]:not(img)",

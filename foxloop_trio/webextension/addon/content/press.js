@@ -31,18 +31,18 @@ foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree
     }
     // What the key would press must be what was judged.
     const presses = one.key === "Enter" || one.key === " ";
-    const other = wanted && presses && holdsFocus(el) ? steps.same() : null;
-    if (other !== null) {
+    const other = wanted && presses && el === facts.el ? steps.same() : null;
+    if (other !== null && other.reason !== "gone") {
       steps.note(`key ${keys.spelled(one)} down`);
       return { other };
     }
-    const done = wanted
+    const done = wanted && other === null
       ? keyActions.act(targetIn(el), one, { submitted: steps.submitted, secret: facts.secret || facts.sensitive })
       : null;
     const after = tree.active();
     keys.send(after !== null && after !== document.body ? after : tree.connected(at) ? at : document.body, "keyup", one);
     steps.note(`key ${keys.spelled(one)}`);
-    return { cancelled: !wanted, done, other };
+    return { cancelled: !wanted, done, other: null };
   }
 
   function dispatch(facts, _spot, value, steps) {
