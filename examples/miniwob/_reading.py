@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _OPTION = re.compile(rf"({_STRING})(?:=({_STRING}))?")
+_CUT = r"(?: \(\+\d+ characters\))?"
 _LINE = re.compile(
-    rf"\[(?P<id>\S+)\] (?P<role>[a-z-]+) (?P<label>{_STRING})(?: value=(?P<value>{_STRING}))?"
-    rf"(?: options=\[(?P<options>(?:{_STRING}|[^\]\"])*)\])?(?: [a-z_]+=(?:{_STRING}|\[[^\]]*\]|\S+))*(?: \((?P<flags>[a-z, ]+)\))?"
+    rf"\[(?P<id>\S+)\] (?P<role>[a-z-]+) (?P<label>{_STRING}){_CUT}(?: value=(?P<value>{_STRING}){_CUT})?"
+    rf"(?: options=\[(?P<options>(?:{_STRING}|[^\]\"])*)\])?"
+    rf"(?: [a-z_]+=(?:{_STRING}{_CUT}|\[[^\]]*\]|th(?:at|ose) of \S+|\S+))*(?: \((?P<flags>[a-z, ]+)\))?"
 )
 
 

@@ -6,6 +6,7 @@ value. The page script judges once more, in the turn in which it acts.
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -14,14 +15,20 @@ import attrs
 from ..actions import Action, EffectState, Permit
 from ..canonical import canonical_json
 from ..errors import NotJsonError, UsageError
+from ._seal import seal
 
-__all__ = ["ActResult", "DialogSeen", "Value", "check_permit", "check_pin"]
+__all__ = ["RENEWED", "ActResult", "DialogSeen", "Value", "check_permit", "check_pin"]
 
 Value = str | float | Sequence[str] | Mapping[str, Any] | None
 """What an operation takes; `foxloop_trio.wire` says what each one understands."""
 
 TASK_TOOL: Final = "browser_task"
 TASK_OPS: Final = frozenset({"check", "click", "date", "enter", "select", "type", "uncheck"})
+
+RENEWED: Final = frozenset({"form_key", "generation", "key"})
+"""Parts of a pin that change when fields are set, and that a call which sets several fields takes anew from the look after each.
+
+Of the control that sends, also its guard: it may be enabled by what was filled in. Who it is and where it sends stays as judged."""
 
 PIN_KEYS: Final = ("tab", "control", "document", "frame", "node", "guard", "key")
 """What a pin must hold for an act; it may hold more, all of which is compared with what was judged."""
@@ -49,6 +56,8 @@ class ActResult:
     * `changed`: what came of it, as words: ``page value state focus selection scroll address navigation submit invalid media
       picture request tab dialog``. An act that has to prove itself (click, press, hover, drag, enter) and of which nothing came is
       not `ok`, with reason ``nothing-changed``.
+    * `download`: of the operation ``download``: `ticket`, `name`, `type` and `url` of the file, all but the first the page's words,
+      and perhaps its `size`; `Tab.fetch` gets its bytes.
     * `leads_to`: the address of a navigation that began. `opened_tabs`: ids of tabs that the act opened; `popups`: addresses of
       windows that the page asked for, opened or not.
     * `changed_elsewhere`: fields outside of the control's own form had changed since the look; that alone did not stop the act.
@@ -67,6 +76,7 @@ class ActResult:
     changed: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     changed_elsewhere: bool = False
     leads_to: str | None = None
+    download: Mapping[str, Any] | None = None
     opened_tabs: tuple[int, ...] = attrs.field(default=(), converter=tuple)
     popups: tuple[str, ...] = attrs.field(default=(), converter=tuple)
 
@@ -109,7 +119,15 @@ def check_pin(pin: Mapping[str, Any], tab: int) -> None:
 
 
 def check_permit(
-    permit: object, pin: Mapping[str, Any], op: str, value: Value, host: str | None, dialog: Mapping[str, Any] | None = None
+    permit: object,
+    pin: Mapping[str, Any],
+    op: str,
+    value: Value,
+    host: str | None,
+    dialog: Mapping[str, Any] | None = None,
+    *,
+    now: Mapping[str, Any] | None = None,
+    salt: bytes | None = None,
 ) -> None:
     """Raises UsageError when `permit` does not allow exactly this act on `host`; its code says which comparison failed:
 
@@ -130,9 +148,15 @@ def check_permit(
     judged = _judged(action, pin)
     if judged is None:
         raise UsageError(f"tab.act: control {pin['control']!r} as pinned is not among what the gate judged", code="permit-target")
-    ops, wanted = judged
-    if op not in ops or not _same(value, wanted):
-        raise UsageError(f"tab.act: the gate judged {' or '.join(ops)} with another value than this {op!r}", code="permit-value")
+    if now is not None and not now.keys() <= judged.renewable:
+        raise UsageError(
+            f"tab.act: of this pin only {', '.join(sorted(judged.renewable)) or 'nothing'} may be newer than what the gate judged",
+            code="permit-target",
+        )
+    if op not in judged.ops or not judged.is_value(pin, value, salt):
+        raise UsageError(
+            f"tab.act: the gate judged {' or '.join(judged.ops)} with another value than this {op!r}", code="permit-value"
+        )
     if dialog is not None and not _same(dialog, action.args.get("dialog")):
         raise UsageError("tab.act: the gate did not judge this answer to a dialog", code="permit-dialog")
 
@@ -156,19 +180,42 @@ def _check_task(action: Action, pin: Mapping[str, Any], op: str) -> None:
         )
 
 
-def _judged(action: Action, pin: Mapping[str, Any]) -> tuple[tuple[str, ...], Any] | None:
-    """The operations and the value that were judged for this pinned control; None when the control was not judged."""
+@attrs.frozen(kw_only=True)
+class _Judged:
+    """What was judged for one pinned control: the operations, the value, and which parts of the pin the call itself may renew."""
+
+    ops: tuple[str, ...]
+    value: Any = None
+    sealed: str | None = None
+    renewable: frozenset[str] = frozenset()
+
+    def is_value(self, pin: Mapping[str, Any], value: Value, salt: bytes | None) -> bool:
+        """Whether this is the judged value; a sealed one is known by its digest."""
+        if self.sealed is None:
+            return _same(value, self.value)
+        return salt is not None and isinstance(value, str) and hmac.compare_digest(seal(salt, pin, value), self.sealed)
+
+
+def _judged(action: Action, pin: Mapping[str, Any]) -> _Judged | None:
+    """What was judged for this pinned control; None when the control was not judged."""
     args = action.args
     if _same(args.get("target"), pin):
-        return (args["op"],) if "op" in args else ("click",), args.get("value")
+        return _Judged(ops=(args["op"],) if "op" in args else ("click",), value=args.get("value"))
     if _same(args.get("send"), pin):
-        return ("click",), None
+        return _Judged(ops=("click",), renewable=RENEWED | {"guard"})
     if any(_same(target, pin) for target in args.get("targets", ())):
-        match args.get("fields", {}).get(pin["control"]):
-            case bool(on):
-                return ("check",) if on else ("uncheck",), None
-            case str(text):
-                return ("type", "select", "date"), text
+        return _judged_field(args, pin["control"])
+    return None
+
+
+def _judged_field(args: Mapping[str, Any], control: str) -> _Judged | None:
+    """One of several fields that a call sets, one after the other."""
+    op, value, sealed = (args.get(name, {}).get(control) for name in ("ops", "fields", "sealed"))
+    match op, value:
+        case ("check", True) | ("uncheck", False):
+            return _Judged(ops=(op,), renewable=RENEWED)
+        case (("type" | "select" | "date"), str(text)):
+            return _Judged(ops=(op,), value=text, sealed=sealed, renewable=RENEWED)
     return None
 
 

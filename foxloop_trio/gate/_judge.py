@@ -61,9 +61,9 @@ async def judge_check(core: Core, books: Books, action: Action, store_request: b
         choice.unasked is choice.first
         or not await was_rejected(books, [grant for grant in grants if covers(grant, parsed.tool)], parsed.digest)
     ):
-        if said.ask is None:
+        if said.ask is None and not parsed.always_ask:
             return await _allow(core, books, "check", choice.unasked, parsed, run, rule_id=allowed_by_rule(choice.unasked, said))
-        by_rule = said.ask  # without which nobody would be asked
+        by_rule = None if parsed.always_ask else said.ask  # without which nobody would be asked
     asked = await ask_human(core, books, choice.first, parsed, store=store_request)
     if not isinstance(asked, Ask):
         return _deny(core, books, "check", asked, action=parsed, grant_id=choice.first.id, rule_id=by_rule)

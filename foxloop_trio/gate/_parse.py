@@ -7,6 +7,7 @@ what a token is bound to and what the permit holds. The amount in it is always t
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from json.encoder import encode_basestring
 from typing import Any, Final
 
@@ -40,6 +41,8 @@ class Parsed:
     digest: str
     args: dict[str, Any] | None
     """The arguments as reading them from `text` would give them, where that is plain to see."""
+    always_ask: bool = False
+    """The tool says that no grant and no rule covers this without a human."""
 
     def whole(self) -> Action | None:
         """The action as reading it from `text` would give it, for one owner; None when it has to be read."""
@@ -111,6 +114,7 @@ def _parse(action: object, tools: Registry) -> Parsed:
         text=text,
         digest=canonical_sha256(text),
         args=_as_read(args, args_text),
+        always_ask=entry.asks is not None and _must_ask(entry.asks, args_text),
     )
 
 
@@ -156,6 +160,17 @@ def _computed_amount(entry: ToolEntry, args_text: str) -> Money:
             amount.close()
         raise _Unfit("bad-action", f"the amount function of tool {entry.name!r} did not return valid money")
     return money
+
+
+def _must_ask(asks: Callable[[dict[str, Any]], object], args_text: str) -> bool:
+    """What is not plainly a no is a yes: to ask once too often harms nobody."""
+    try:
+        answer = asks(read_canonical(args_text))
+    except Exception:
+        return True
+    if inspect.iscoroutine(answer):
+        answer.close()
+    return answer is not False
 
 
 def _check_claim(claimed: object, computed: Money | None, entry: ToolEntry) -> None:

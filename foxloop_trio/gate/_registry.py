@@ -22,20 +22,23 @@ MAX_TOOL_NAME: Final = 128
 
 @attrs.frozen(kw_only=True)
 class ToolEntry:
-    """One registered tool. `quoted` is its name as JSON, made once since it is part of every action's text."""
+    """One registered tool. `quoted` is its name as JSON, made once since it is part of every action's text. `asks` says of which
+    calls a human is to be asked each time.
+    """
 
     name: str
     quoted: str
     scope: Scope
     amount: Callable[[dict[str, Any]], object] | None
+    asks: Callable[[dict[str, Any]], object] | None = None
 
 
 Registry = Mapping[str, ToolEntry]
 
 
 def read_registry(tools: object) -> dict[str, ToolEntry]:
-    """The registry from a list or tuple of tools (objects with `name`, `scope` and optional `amount`), or from a mapping of name to
-    scope or to an object with `scope` and optional `amount`.
+    """The registry from a list or tuple of tools (objects with `name`, `scope` and optional `amount` and `asks`), or from a mapping
+    of name to scope or to an object with `scope` and the same options.
 
     Raises GateError, code ``bad-tools``, naming the tool.
     """
@@ -49,11 +52,13 @@ def read_registry(tools: object) -> dict[str, ToolEntry]:
         amount = None if isinstance(value, str) else getattr(value, "amount", None)
         if not isinstance(scope, str) or scope not in SCOPES:
             raise _bad(f"tool {name!r}: scope must be one of {', '.join(SCOPES)}, not {shown(scope, 80)}")
-        if amount is not None and (not callable(amount) or inspect.iscoroutinefunction(amount)):
-            raise _bad(f"tool {name!r}: amount must be a plain function of the arguments, not {type(amount).__name__}")
+        asks = None if isinstance(value, str) else getattr(value, "asks", None)
+        for part, function in (("amount", amount), ("asks", asks)):
+            if function is not None and (not callable(function) or inspect.iscoroutinefunction(function)):
+                raise _bad(f"tool {name!r}: {part} must be a plain function of the arguments, not {type(function).__name__}")
         if scope == "pay" and amount is None:
             raise _bad(f"tool {name!r}: scope 'pay' needs an amount function")
-        entries[name] = ToolEntry(name=name, quoted=canonical_json(name), scope=scope, amount=amount)
+        entries[name] = ToolEntry(name=name, quoted=canonical_json(name), scope=scope, amount=amount, asks=asks)
     if not entries:
         raise _bad("tools is empty; a gate without tools could allow nothing")
     return entries

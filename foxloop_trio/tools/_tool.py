@@ -25,6 +25,7 @@ Args = dict[str, Any]
 DomainFunction = Callable[[Args, ToolContext], str | Awaitable[str]]
 RunFunction = Callable[[Args, ToolContext], Awaitable[ToolOutput]]
 AmountFunction = Callable[[Args], Money]
+AsksFunction = Callable[[Args], bool]
 PrepareFunction = Callable[[Args, ToolContext], Args | Awaitable[Args]]
 DescribeFunction = Callable[[Args, ToolContext], str | Awaitable[str]]
 RedactFunction = Callable[[Args], Args]
@@ -41,6 +42,8 @@ class Tool:
     * `scope`: ``read``, ``fill``, ``submit`` or ``pay``; the planner cannot change it. `amount` (needed for ``pay``) computes what
       a call costs.
     * `domain`: a host name, or `(args, ctx) -> host name`, sync or async; what the gate judges the call for.
+    * `asks`: `(args) -> bool`, pure and fast: True for a call about which a human must be asked each time, whatever a standing
+      grant or a rule allows. Anything but False, an exception too, counts as True.
     * `prepare`: `(args, ctx) -> args`, sync or async: the arguments that are judged, approved and run. It changes nothing outside.
     * `describe`: `(args, ctx) -> str`, sync or async: the action in words for the human who is asked.
     * `run`: async `(args, ctx) -> ToolOutput`, called only with what the gate allowed.
@@ -61,6 +64,7 @@ class Tool:
     domain: str | DomainFunction
     run: RunFunction
     amount: AmountFunction | None = None
+    asks: AsksFunction | None = None
     prepare: PrepareFunction | None = None
     describe: DescribeFunction | None = None
     redact: RedactFunction | None = None
@@ -93,10 +97,11 @@ def _own_copy(parameters: Any) -> Any:
 
 @attrs.frozen(kw_only=True)
 class ToolSpec:
-    """What the gate knows of a tool: its scope and, when it has one, its amount function."""
+    """What the gate knows of a tool: its scope and, when it has them, its functions `amount` and `asks`."""
 
     scope: Scope
     amount: AmountFunction | None = None
+    asks: AsksFunction | None = None
 
 
 def define_tools(tools: list[Tool] | tuple[Tool, ...]) -> dict[str, Tool]:
@@ -119,7 +124,7 @@ def define_tools(tools: list[Tool] | tuple[Tool, ...]) -> dict[str, Tool]:
 
 def tool_specs(tools: list[Tool] | tuple[Tool, ...]) -> dict[str, ToolSpec]:
     """What the gate takes, after the same validation as `define_tools`."""
-    return {name: ToolSpec(scope=tool.scope, amount=tool.amount) for name, tool in define_tools(tools).items()}
+    return {name: ToolSpec(scope=tool.scope, amount=tool.amount, asks=tool.asks) for name, tool in define_tools(tools).items()}
 
 
 def _validate_name(tool: Tool, index: int, earlier: Mapping[str, Tool]) -> None:
@@ -141,6 +146,7 @@ def _validate_parts(tool: Tool) -> None:
     if tool.scope == "pay" and tool.amount is None:
         raise BadToolError(f"tool {tool.name!r}: scope 'pay' needs an amount function")
     _need_callable(tool, "amount", optional=True)
+    _need_callable(tool, "asks", optional=True)
     if isinstance(tool.domain, str):
         if not tool.domain or _HOST_STAINS.search(tool.domain):
             raise BadToolError(f"tool {tool.name!r}: domain must be a host name such as notes.local, not {tool.domain[:80]!r}")

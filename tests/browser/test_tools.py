@@ -193,11 +193,15 @@ def test_the_tools_have_their_scopes_and_closed_arguments():
     tab = StandIn()
     tools = define_tools(browser_tools(tab))
     assert {name: tool.scope for name, tool in tools.items()} == {
-        "snapshot": "read", "act": "fill", "click": "submit", "open_url": "read", "screenshot": "read",
-        "browser_task": "submit",
+        "snapshot": "read", "act": "fill", "fill": "fill", "fill_and_send": "submit", "click": "submit", "open_url": "read",
+        "screenshot": "read", "browser_task": "submit", "press": "submit", "hover": "fill", "click_at": "submit", "drag": "fill",
+        "select_text": "fill", "clipboard": "fill", "scroll": "read", "answer_dialog": "submit", "wait_for": "read",
+        "history": "read", "list_tabs": "read", "open_tab": "read", "use_tab": "read", "close_tab": "fill", "read_table": "read",
     }  # fmt: skip
     assert all(tool.environment is tab.session for tool in tools.values())
-    for forged in ("domain", "scope", "amount", "target", "form"):
+    for forged in ("domain", "scope", "amount", "target", "targets", "form", "spends", "ops", "sealed", "send"):
+        assert tools["fill"].args_problem({"fields": {"0:1": "x"}, forged: "x"}) is not None
+        assert tools["fill_and_send"].args_problem({"fields": {"0:1": "x"}, "send_id": "0:5", forged: "x"}) is not None
         assert tools["snapshot"].args_problem({forged: "x"}) is not None
         assert tools["screenshot"].args_problem({forged: "x"}) is not None
         assert tools["click"].args_problem({"control_id": "0:5", forged: "x"}) is not None
@@ -205,6 +209,8 @@ def test_the_tools_have_their_scopes_and_closed_arguments():
     assert tools["act"].args_problem({"control_id": "0:1", "op": "type", "value": "x" * 2000}) is None
     assert tools["act"].args_problem({"control_id": "0:1", "op": "type", "value": "x" * 2001}) is not None
     assert tools["open_url"].args_problem({"url": "x" * 2001}) is not None
+    assert tools["fill"].args_problem({}) is not None
+    assert tools["fill_and_send"].args_problem({"fields": {"0:1": "x"}}) is not None
 
 
 def test_the_chooser_and_the_passwords_are_those_of_browser_task():
@@ -311,8 +317,9 @@ async def test_the_pin_says_where_the_control_is_what_it_looks_like_and_where_it
         "control_id": "0:5",
         "target": {
             "tab": 7, "generation": 1, "control": "0:5", "document": FIRST, "frame": 0, "node": 5, "guard": "guard-Send-5",
-            "key": "key-key-key", "role": "button", "label": "Send", "section": "Sign up", "submit": True, "secret": False,
-            "url": "http://shop.test/signup", "destination": THERE,
+            "key": "key-key-key", "form_key": None,
+            "role": "button", "label": "Send", "section": "Sign up", "submit": True, "secret": False,
+            "url": "http://shop.test/signup", "destination": THERE, "risk": None,
         },
     }  # fmt: skip
 
@@ -386,7 +393,7 @@ async def test_a_secret_field_is_never_written(world, op):
 
 
 async def test_an_accepted_act_is_settled_and_read_again(world):
-    """One act, then its frame gets quiet, then a new look; the summary has our words, the new page is outside text."""
+    """One act, then its frame gets quiet, then a new look; the summary has our words, what changed on the page is outside text."""
     await world.call("snapshot")
     world.tab.log.clear()
     output = await world.call("act", control_id="0:1", op="type", value="Ada")
@@ -395,7 +402,12 @@ async def test_an_accepted_act_is_settled_and_read_again(world):
     assert world.tab.log == ["type", "settle 1 False", "read"]
     assert output.summary.startswith("type on 0:1: done.")
     assert is_ours(output.summary)
-    assert "PAGE WORDS" in output.untrusted
+    assert output.untrusted.splitlines() == [
+        'Same document: "http://shop.test/signup"',
+        "No visible change.",
+        "Target:",
+        '[0:1] textbox "Name"',
+    ]
     assert (output.check, output.stop_batch, output.data) == (None, False, {"submitted": False, "navigated": False})
     assert world.effect == "done"
     assert (await world.call("act", control_id="0:4", op="check")).ok  # the new look is good for the next call

@@ -248,6 +248,22 @@ RULES: dict[str, list[str]] = {
         "act_cancel::a_press_that_was_made_is_told_and_its_effect_is_not_waited_for",
         "act_cancel::files_that_are_staged_and_never_used_reach_no_page",
     ],
+    "21 frames": [
+        "act_frames::a_dialog_of_a_page_of_another_origin_does_not_stay_open",
+        "act_frames::what_shows_only_under_the_pointer_is_brought_out_first",
+        "act_frames::what_the_page_around_lays_over_a_frame_covers_what_is_in_it",
+    ],
+    "21 trusted": [
+        "act_trusted::a_line_break_would_send_so_it_is_refused",
+        "act_trusted::a_link_that_is_pressed_by_hand_is_followed",
+        "act_trusted::a_menu_under_the_mouse_opens",
+        "act_trusted::a_page_that_takes_only_a_real_hand_is_used",
+        "act_trusted::a_permit_that_is_over_lets_nothing_through",
+        "act_trusted::a_stop_on_the_way_sends_nothing_more_and_says_what_arrived",
+        "act_trusted::only_a_launched_firefox_has_such_input",
+        "act_trusted::what_changes_between_aim_and_press_is_not_pressed",
+        "act_trusted::what_only_a_script_can_do_goes_the_first_way",
+    ],
     "pages with real libraries": ["acting_aims::every_aim_comes_to_what_it_must"],
 }
 

@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 
 import attrs
 
+from .._risk import allowed_by, risk_of
 from .._snapshot import Control, Snapshot
 from ._formats import read_field_date, write_field_date
 from ._matching import nearly_names
@@ -18,7 +19,6 @@ from ._page import FormKey, control_at, control_key, form_controls, has_document
 from ._picker import days_shown, turner
 from ._progress import Act, Awaiting, Progress
 from ._reasons import TaskBlock
-from ._risk import allowed_by, risk_of
 from ._sending import loose_forms, pick_send
 from ._sensitive import is_typable
 from ._serving import Choose, Chosen, serve

@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any, Final
 
 from .._act import ActResult
+from .._risk import risk_of
 from .._snapshot import Control, Snapshot
 from ._choosing import Chooser, checked_choice, checked_spans
 from ._controller import Block, Decision, decide
@@ -19,7 +20,6 @@ from ._numbers import MAX_FIELDS
 from ._page import control_at
 from ._previewed import MAX_ADDRESS, PlannedDestination, PlannedField, PlannedRisk, PlannedSend, Preview
 from ._progress import Act, Progress, record, start
-from ._risk import risk_of
 from ._rule_chooser import RuleChooser
 from ._sensitive import shown_value
 

@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from .._risk import RiskClass
 from .._snapshot import Control, Destination, Snapshot
 from ._page import document_of
-from ._risk import RiskClass
 from ._sites import host_in
 
 __all__ = ["PlannedDestination", "PlannedField", "PlannedRisk", "PlannedSend", "Preview"]

@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from .._risk import allowed_by, risk_of
 from .._snapshot import Control, Option, Snapshot
 from ._formats import read_field_date, write_field_date
 from ._matching import names, nearly_names
@@ -18,7 +19,6 @@ from ._nouns import Requirement
 from ._numbers import SCORE_FLOOR
 from ._page import control_key, is_behind_modal, is_date_field, is_suggestion
 from ._progress import Act, Part, Progress
-from ._risk import allowed_by, risk_of
 from ._sensitive import asks_secret, is_secret, is_typable
 from ._words import words
 

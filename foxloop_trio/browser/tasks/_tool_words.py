@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from .._quoting import quote
+from ..tools._words import say_spending
 from ._reasons import MESSAGES
 from ._run import TaskResult
 from ._sites import host_in
@@ -68,6 +69,7 @@ def describe_task(args: Mapping[str, Any]) -> str:
         f"goal: {_shown(args['goal'], MAX_GOAL_SHOWN)}",
         "one yes covers every field and click that it chooses, the send included",
         *_sending(form),
+        *([say_spending(args["spends"])] if "spends" in args else []),
     ]
     lines += [f"takes a risk ({risk['risk']}): {_shown(risk['label'])}" for risk in form["risks"]]
     fields = [_field(field) for field in form["fields"]] or ["nothing to fill in is found on this page"]

@@ -7,19 +7,22 @@ then run (the pin is compared again, and only then acted on). The tab's lock is 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from ...actions import Permit, ToolContext, ToolOutput
 from ...canonical import canonical_json
 from ...errors import BrowserError, NotJsonError, Refuse, UsageError
+from ...wire import LIMITS as WIRE
 from .._restricted import restriction_words
 from .._snapshot import Control, Snapshot
 from .._tab import Tab
 from ._address import host_of, plain_host
-from ._pin import Memory, make_pin
+from ._page_pin import PAGE_ID, page_pin
+from ._pin import Memory, make_pin, same_control
 from ._view import View
-from ._words import NOT_READ, say_elsewhere, say_error, say_moved, say_page
+from ._words import NOT_READ, say_elsewhere, say_error, say_moved, say_page, say_stopped
 
 __all__ = ["MAX_VALUE", "Args", "Desk", "Focus", "permit_of"]
 
@@ -31,12 +34,41 @@ Focus = Callable[[], str | Awaitable[str | None] | None]
 
 
 class Desk:
-    """One tab, as all tools of a pack see it."""
+    """The tab that all tools of a pack work on.
+
+    It begins with `home`, the tab of the pack. `opened` are the ids of those that the pack's own acts and tools opened, in their
+    order: no other tab is ever listed, turned to or closed, since those are the user's.
+    """
 
     def __init__(self, tab: Tab, focus: Focus | None = None) -> None:
-        self.tab = tab
+        self.tab = self.home = tab
+        self.opened: dict[int, None] = {}
         self.memory = Memory()
         self._focus = focus
+        self._stops = tab.stops if isinstance(tab, Tab) else 0  # a tab that another one opened is held, and told, with that one
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncGenerator[None, None]:
+        """Hold the lock of the tab that is worked on. While it is waited for, another tab may be turned to: then that one's."""
+        while True:
+            tab = self.tab
+            async with tab.lock:
+                if tab is self.tab:
+                    yield
+                    return
+
+    def note_opened(self, tabs: Iterable[int]) -> None:
+        """These tabs came of what the pack did."""
+        self.opened.update(dict.fromkeys(tabs))
+
+    def is_ours(self, tab_id: int) -> bool:
+        return tab_id == self.home.id or tab_id in self.opened
+
+    def turn_to(self, tab: Tab) -> None:
+        """Work on this tab from now on. What was seen of the other one is forgotten, so no pin of it is good any more."""
+        if tab is not self.tab:
+            self.tab = tab
+            self.memory.forget()
 
     def domain(self, args: Args, ctx: ToolContext) -> str:
         """The host of the page in the tab, now. Raises Refuse when it shows no web page."""
@@ -49,15 +81,48 @@ class Desk:
 
     async def pinned(self, control_id: str) -> tuple[Control, dict[str, Any]]:
         """The control and its pin. Waits for the tab's lock, so no pin is taken between another call's act and its look."""
-        async with self.tab.lock:
-            snapshot, control = self.memory.find(control_id)
+        _, [(control, pin)] = await self.all_pinned([control_id])
+        return control, pin
+
+    async def all_pinned(self, control_ids: Iterable[str]) -> tuple[Snapshot, list[tuple[Control, dict[str, Any]]]]:
+        """The newest look, and of each of these controls itself and its pin: all of one look. Waits as `pinned` does."""
+        async with self.hold():
+            found = [self.memory.find(control_id) for control_id in control_ids]
+            snapshot = found[0][0]
             if host_of(snapshot.url) != plain_host(self.tab.host):
                 self.memory.drop()
                 raise Refuse("The tab shows another site than the newest snapshot. Call snapshot, then decide again.")
-            return control, make_pin(self.tab.id, snapshot, control)
+            return snapshot, [(control, make_pin(self.tab.id, snapshot, control)) for _, control in found]
+
+    async def pinned_anew(self, control_id: str) -> tuple[Snapshot, Control, dict[str, Any]]:
+        """As `pinned`, of a look at the whole page that is taken now, in which the control must be as it was in the newest one."""
+        _, pin = await self.pinned(control_id)
+        async with self.hold():
+            try:
+                page = await self.tab.snapshot()
+            except BrowserError as error:
+                raise Refuse(say_error("The look at the page", error, url=self.tab.url)) from error
+            if host_of(page.url) != plain_host(self.tab.host):
+                self.memory.drop()
+                raise Refuse("The tab shows another site than the newest snapshot. Call snapshot, then decide again.")
+            self.memory.remember(page, None)
+            control = page.control(control_id)
+            now = None if control is None else make_pin(self.tab.id, page, control)
+            if control is None or now is None or not same_control(pin, now):
+                raise Refuse("The control is not as it was in the newest snapshot. Call snapshot, then decide again.")
+            return page, control, now
+
+    async def pinned_page(self) -> dict[str, Any]:
+        """The pin of the page itself, by its newest look. Raises Refuse without one."""
+        async with self.hold():
+            if self.memory.snapshot is None:
+                raise Refuse("There is no current snapshot of this page. Call snapshot first.")
+            return page_pin(self.tab.id, self.memory.snapshot)
 
     def still_pinned(self, target: Mapping[str, Any]) -> bool:
         """Whether the newest look is the pinned one and shows the very same control."""
+        if target.get("control") == PAGE_ID:
+            return self.memory.snapshot is not None and _same(page_pin(self.tab.id, self.memory.snapshot), target)
         return _same(self.memory.pin_now(self.tab.id, target.get("control")), target)
 
     def moved(self, ctx: ToolContext) -> ToolOutput | None:
@@ -82,6 +147,13 @@ class Desk:
         self.memory.remember(page, before)
         return page
 
+    async def look_again(self, ctx: ToolContext) -> Snapshot | None:
+        """The page as it is between two acts of one call, with all its controls; it is not remembered, and nobody is shown it. None
+        when it is on another host than was judged.
+        """
+        page = await self.tab.snapshot(max_controls=WIRE["controls"], max_text=1)
+        return page if host_of(page.url) == ctx.domain else None
+
     async def page_after(self, ctx: ToolContext) -> tuple[Snapshot | None, str]:
         """The page after something was done, and our words on it. Another host's page is not read: nobody judged that."""
         page = None
@@ -90,7 +162,15 @@ class Desk:
                 page = await self.look(ctx, View.of({}, await self.asked_focus()))
             except BrowserError:
                 return None, NOT_READ
-        return page, say_elsewhere(plain_host(self.tab.host)) if page is None else say_page(page)
+        words = say_elsewhere(plain_host(self.tab.host)) if page is None else say_page(page)
+        return page, self.with_stops(words)
+
+    def with_stops(self, words: str) -> str:
+        """`words`, and where the page wanted to lead since this was last told, which the tab's lease stopped."""
+        if not isinstance(self.home, Tab):
+            return words
+        stopped, self._stops = self.home.stopped_since(self._stops), self.home.stops
+        return f"{words} {say_stopped(stopped)}" if stopped else words
 
     # Failures
 

@@ -6,13 +6,15 @@ the same control.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from ...errors import Refuse
+from .._act import RENEWED
+from .._risk import risk_of
 from .._snapshot import Control, Snapshot
 
-__all__ = ["Memory", "make_pin"]
+__all__ = ["Memory", "make_pin", "same_control"]
 
 MAX_PINNED_ADDRESS: Final = 2000
 """Characters of an address in a pin. A pin is for comparing and for a human's eyes; the gate judges at most 64 KiB in all."""
@@ -34,6 +36,10 @@ class Memory:
         """Forget the newest look, and answer it: the next call must look first."""
         dropped, self.snapshot = self.snapshot, None
         return dropped
+
+    def forget(self) -> None:
+        """Forget all: another tab is looked at from now on."""
+        self.snapshot = self.whole = None
 
     def remember(self, page: Snapshot, before: Snapshot | None) -> None:
         """Take `page` for the newest look. A look at a part of the page does not make the rest of it unknown, as long as its
@@ -62,9 +68,15 @@ class Memory:
 
 
 def make_pin(tab: int, snapshot: Snapshot, control: Control) -> dict[str, Any]:
-    """The pin of `control`: where it is, what it looks like, and where it sends."""
+    """The pin of `control`: where it is, what it looks like, where it sends, and what harm its label speaks of.
+
+    With a `form_key` only the fields of its own form must be as they were, and what changes elsewhere is no matter. What sends a
+    form or has a risky label, and belongs to no form, gets none: there all fields of its frame count.
+    """
     frame = snapshot.frame(control.frame)
     assert frame is not None
+    risk = risk_of(control.label)
+    lenient = control.form is not None or not (control.submit or risk)
     return {
         "tab": tab,
         "generation": snapshot.generation,
@@ -74,6 +86,7 @@ def make_pin(tab: int, snapshot: Snapshot, control: Control) -> dict[str, Any]:
         "node": control.node,
         "guard": control.guard,
         "key": frame.key,
+        "form_key": control.form_key if lenient else None,
         "role": control.role,
         "label": control.label,
         "section": control.section,
@@ -81,7 +94,19 @@ def make_pin(tab: int, snapshot: Snapshot, control: Control) -> dict[str, Any]:
         "secret": control.secret,
         "url": snapshot.url[:MAX_PINNED_ADDRESS],
         "destination": _destination(control),
+        "risk": risk,
     }
+
+
+def same_control(pin: Mapping[str, Any], now: Mapping[str, Any] | None, *, but: Collection[str] = ()) -> bool:
+    """Whether a newer pin is of the very same control, as it was judged. Which look it is of, and the state of the fields around
+    it, do not count; nor what `but` names.
+    """
+    left_out = {*RENEWED, *but}
+    return now is not None and (
+        {name: value for name, value in now.items() if name not in left_out}
+        == {name: value for name, value in pin.items() if name not in left_out}
+    )
 
 
 def _destination(control: Control) -> Mapping[str, str] | None:

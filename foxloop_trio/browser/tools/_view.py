@@ -108,9 +108,9 @@ class View:
             options["focus"] = focus
         return cls(options=options, focus=None if in_order else focus, in_order=in_order)
 
-    def text(self, page: Snapshot, *, since: Snapshot | None = None, after: str | None = None) -> str:
+    def text(self, page: Snapshot, *, since: Snapshot | None = None, after: str | None = None, target: str | None = None) -> str:
         """The page for a planner, within what it gets of one result; `after` is what stands before it there. With `since` only what
-        changed, where that can be told.
+        changed, where that can be told, and in any case the control `target`.
         """
         before = "" if after is None else after
         room = LIMITS["untrusted"] - len(before) - 3 * (before.count("<") + before.count(">")) - 1
@@ -118,4 +118,4 @@ class View:
         def whole(snapshot: Snapshot) -> str:
             return page_text(snapshot, MAX_CONTROLS, focus=self.focus, in_order=self.in_order, max_characters=max(room, 0))
 
-        return whole(page) if since is None else change_text(since, page, whole=whole).text
+        return whole(page) if since is None else change_text(since, page, target, whole=whole).text

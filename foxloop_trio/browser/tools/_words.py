@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from ...errors import BrowserError
 from .._act import ActResult, DialogSeen
@@ -16,13 +17,16 @@ from .._picture import Screenshot
 from .._quoting import quote
 from .._restricted import restriction_words
 from .._snapshot import Snapshot
+from ._address import plain_host
 
 __all__ = [
     "NOT_READ",
+    "describe_click",
     "describe_control",
     "describe_open",
     "describe_screenshot",
     "describe_snapshot",
+    "say_dialogs",
     "say_done",
     "say_elsewhere",
     "say_error",
@@ -30,12 +34,18 @@ __all__ = [
     "say_page",
     "say_picture",
     "say_refused",
+    "say_spending",
     "say_stale",
+    "say_stopped",
     "seen",
+    "shown",
 ]
 
 MAX_SHOWN: Final = 900
 """Characters of a quoted value or address in a description, which is cut at 2000: none may push the others out of sight."""
+
+MAX_HOSTS: Final = 5
+"""That one summary names."""
 
 REFUSALS: Final[Mapping[str, str]] = {
     "cancelled": "it was stopped before it began",
@@ -47,6 +57,10 @@ REFUSALS: Final[Mapping[str, str]] = {
     "mismatch": "the field did not take the value",
     "navigated": "the page was left before the act began",
     "needs-focus": "the control can only be used in a window that has the focus, which is not allowed here",
+    "not-found": "what was looked for did not come up",
+    "nothing-changed": (
+        "it was done, and nothing on the page changed; do not repeat it, but see whether another control or an open dialog is meant"
+    ),
     "other-site": "the page is on another site now",
     "popup-blocked": "the browser blocked a new window",
     "readonly": "the field is read-only",
@@ -121,6 +135,16 @@ def say_elsewhere(host: str | None) -> str:
     return f"The tab is on {host or 'a page that is no web page'} now, which was not read: call snapshot to see it."
 
 
+def say_stopped(urls: Sequence[str]) -> str:
+    """Where the page wanted to lead, by host alone: the rest of an address is the page's own."""
+    hosts = sorted({plain_host(urlsplit(url).hostname) or "another host" for url in urls})
+    more = f" and {len(hosts) - MAX_HOSTS} more hosts" if len(hosts) > MAX_HOSTS else ""
+    return (
+        f"The page wanted to lead to {', '.join(hosts[:MAX_HOSTS])}{more}, which was stopped before it loaded: this tab stays on "
+        "its own host."
+    )
+
+
 def say_stale(op: str) -> str:
     """The pinned control is not the one of the newest look."""
     return (
@@ -128,19 +152,52 @@ def say_stale(op: str) -> str:
     )
 
 
+CHANGES: Final[Mapping[str, str]] = {
+    "address": "the address",
+    "focus": "the focus",
+    "invalid": "fields that lack something were marked",
+    "media": "a sound or film",
+    "page": "the page",
+    "picture": "a picture",
+    "request": "the page sent a request",
+    "scroll": "what is in view",
+    "selection": "the selection",
+    "state": "the state",
+    "value": "the value",
+}
+"""What an act's result says came of it, in our words. Submits, navigations, tabs and dialogs have sentences of their own."""
+
+
 def say_done(op: str, control_id: str, result: ActResult, *, navigated: bool) -> str:
-    """An accepted act, before what the page looks like now."""
+    """An accepted act and what came of it, before what the page looks like now."""
     parts = [f"{op} on {control_id}: done."]
     if result.submitted:
         parts.append("A form was sent.")
+    if "invalid" in result.changed:
+        parts.append("No form was sent, since a field lacks something: the page marks it.")
     if navigated:
         parts.append("The page was left for a new one.")
-    if result.dialogs:
-        count = len(result.dialogs)
-        parts.append(
-            f"{count} script dialog{'' if count == 1 else 's'} opened and {'was' if count == 1 else 'were'} answered with no."
-        )
+    if result.opened_tabs:
+        ids = ", ".join(str(tab) for tab in result.opened_tabs)
+        parts.append(f"It opened {'tab' if len(result.opened_tabs) == 1 else 'tabs'} {ids}.")
+    elif result.popups:
+        parts.append("It asked for a window of its own, which was not opened.")
+    parts += say_dialogs(result.dialogs)
+    if not navigated and (changed := [CHANGES[word] for word in result.changed if word in CHANGES and word != "invalid"]):
+        parts.append(f"What changed: {', '.join(changed)}.")
+    if result.changed_elsewhere:
+        parts.append("Fields elsewhere on the page had changed since the snapshot.")
     return " ".join(parts)
+
+
+def say_dialogs(dialogs: Sequence[DialogSeen]) -> list[str]:
+    """How many script dialogs there were; nothing when there was none."""
+    count = len(dialogs)
+    if not count:
+        return []
+    yes = sum(dialog.answer not in (None, False) for dialog in dialogs)
+    answered = f"{'was' if count == 1 else 'were'} answered with no" if not yes else f"{yes} of them got the approved answer"
+    return [f"{count} script dialog{'' if count == 1 else 's'} opened and {answered}."]
 
 
 def say_refused(op: str, control_id: str, result: ActResult) -> str:
@@ -183,24 +240,42 @@ def _dialog(dialog: DialogSeen) -> str:
 # Descriptions
 
 
-def describe_control(op: str, value: str | float | None, pin: Mapping[str, Any]) -> str:
+def describe_control(op: str, value: str | float | Sequence[str] | None, pin: Mapping[str, Any]) -> str:
     """The act in words, from what was judged alone: operation, value, control, where it sends, page."""
     words: Sequence[str] = [
         op,
-        *([] if value is None else [_shown(str(value)), "into" if op == "type" else "on"]),
+        *([] if value is None else [_several(value), "into" if op == "type" else "on"]),
         f"{pin['role']} {quote(pin['label'])}",
     ]
     text = " ".join(words)
+    if pin.get("risk") is not None:
+        text += f" (takes a risk: {pin['risk']})"
     if pin["section"]:
         text += f" in {quote(pin['section'])}"
     if op == "click" and pin["submit"]:
         there = pin["destination"]
-        text += " (sends its form" + (f" by {quote(there['method'])} to {_shown(there['url'], 300)})" if there else ")")
-    return f"{text}, on the page {_shown(pin['url'], 300)}"
+        text += " (sends its form" + (f" by {quote(there['method'])} to {shown(there['url'], 300)})" if there else ")")
+    return f"{text}, on the page {shown(pin['url'], 300)}"
+
+
+def describe_click(args: Mapping[str, Any]) -> str:
+    """A click in words, and whether money may be spent by it."""
+    spends = args.get("spends")
+    text = describe_control("click", None, args["target"])
+    return text if spends is None else f"{text}. {say_spending(spends)}"
+
+
+def say_spending(spends: str) -> str:
+    """For the human: why this may cost something."""
+    return "This may SPEND MONEY: " + ("its label says so" if spends == "label" else "the form asks for a payment card")
+
+
+def _several(value: str | float | Sequence[str]) -> str:
+    return ", ".join(shown(one, 100) for one in value) if isinstance(value, (list, tuple)) else shown(str(value))
 
 
 def describe_snapshot(args: Mapping[str, Any], host: str | None) -> str:
-    narrowed = ", ".join(f"{name} {_shown(str(value), 100)}" for name, value in sorted(args.items()))
+    narrowed = ", ".join(f"{name} {shown(str(value), 100)}" for name, value in sorted(args.items()))
     return f"read the page in the tab, on {host}" + (f" ({narrowed})" if narrowed else "")
 
 
@@ -216,10 +291,10 @@ def describe_screenshot(args: Mapping[str, Any], host: str | None) -> str:
 
 
 def describe_open(url: str) -> str:
-    return f"open the page {_shown(url)}"
+    return f"open the page {shown(url)}"
 
 
-def _shown(text: str, limit: int = MAX_SHOWN) -> str:
-    """Quoted; what is longer is cut, and how much there is stands behind it."""
+def shown(text: str, limit: int = MAX_SHOWN) -> str:
+    """A text quoted; what is longer is cut, and how much there is stands behind it."""
     quoted = quote(text)
     return quoted if len(quoted) <= limit else f'{quoted[:limit]}…" ({len(text)} characters in all)'

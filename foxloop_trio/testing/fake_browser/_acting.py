@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 import attrs
 
-from ._document import FakeControl, FakeDocument, run_effects
+from ._document import MOST_VALUE, FakeControl, FakeDocument, run_effects
 from ._hands import HANDS, chosen_options, scroll_unfit, unfit
 
 __all__ = ["FakeAct", "Performed", "is_on", "no_more_to_do", "perform", "refusal_of", "toggled"]
@@ -66,6 +66,10 @@ def refusal_of(document: FakeDocument, order: Mapping[str, Any]) -> Refusal | No
     control = document.at(order["node"])
     if order["host"].lower() != document.hostname:
         return refuse("other-site", "host differs")
+    if control is document.page:
+        if order["op"] != "scroll":
+            return refuse("unsupported", "the page itself can only be scrolled")
+        return scroll_unfit(order["value"])
     if control is None:
         return refuse("gone")
     if control.hidden:
@@ -253,9 +257,9 @@ def _select(document: FakeDocument, control: FakeControl, value: str | list[str]
 
 def _changed(document: FakeDocument, control: FakeControl, wanted: str, done: Performed) -> None:
     run_effects(document, control.on_change)
-    done.answer = {"ok": True, "value": control.shown_value}
+    done.answer = {"ok": True, "value": control.shown_value[:MOST_VALUE]}
     if control.value.strip().casefold() != wanted.strip().casefold():
-        done.answer = {**refuse("mismatch", "the field holds another text now"), "value": control.shown_value}
+        done.answer = {**refuse("mismatch", "the field holds another text now"), "value": control.shown_value[:MOST_VALUE]}
 
 
 def _enter(document: FakeDocument, control: FakeControl, value: Any, done: Performed) -> None:
@@ -266,7 +270,7 @@ def _enter(document: FakeDocument, control: FakeControl, value: Any, done: Perfo
         _press(document, button, done)
     else:
         _submit(document, control, done)
-    done.answer = {"ok": True, "value": control.shown_value}
+    done.answer = {"ok": True, "value": control.shown_value[:MOST_VALUE]}
 
 
 def _scroll(document: FakeDocument, control: FakeControl, value: Any, done: Performed) -> None:

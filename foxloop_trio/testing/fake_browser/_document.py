@@ -18,9 +18,9 @@ import trio
 from ...browser._snapshot import MASK
 from ...canonical import canonical_json
 from ...errors import UsageError
-from ._data import ControlData, EffectData, Effects, FormData, PageData, check_control
+from ._data import ControlData, EffectData, Effects, FormData, PageData, TableData, check_control
 
-__all__ = ["DocumentHost", "FakeControl", "FakeDocument", "KeptOutcome", "run_effects"]
+__all__ = ["MOST_VALUE", "DocumentHost", "FakeControl", "FakeDocument", "KeptOutcome", "run_effects"]
 
 TAGS: Final = {"button": "button", "link": "a", "checkbox": "input", "radio": "input", "searchbox": "input", "spinbutton": "input"}
 TYPES: Final = {
@@ -40,8 +40,11 @@ OPTIONAL: Final = (
     *("description", "row_text", "look", "current", "level", "opens"),
 )
 ONLY_TRUE: Final = ("sensitive", "behind_modal")
+PAGE: Final = 0
 MOST_CONTROLS: Final = 300
 MOST_TEXT: Final = 6_000
+MOST_VALUE: Final = 500
+"""As in the add-on (page reference, section 19); what is longer is cut, and counted."""
 EFFECT_SECONDS: Final = 0.5
 """What comes so soon is taken for an act's, as in the add-on."""
 MAX_OUTCOMES: Final = 32
@@ -54,6 +57,7 @@ class DocumentHost(Protocol):
     def navigate(self, document: FakeDocument, url: str, sent: Mapping[str, str] | None) -> None: ...
     def later(self, document: FakeDocument, seconds: float, effect: Effects) -> None: ...
     def show_dialog(self, document: FakeDocument, kind: str, message: str) -> bool | str | None: ...
+    def open(self, document: FakeDocument, url: str) -> None: ...
     def changed(self, document: FakeDocument) -> None: ...
 
 
@@ -107,6 +111,7 @@ class FakeControl:
     on_hover: Effects | None = None
     on_press: Mapping[str, Effects] | None = None
     on_drop: Effects | None = None
+    file: Mapping[str, Any] | None = None
 
     @property
     def typable(self) -> bool:
@@ -160,13 +165,17 @@ class FakeDocument:
         self.title = page.get("title", "")
         self.text = page.get("text", "")
         self.headings = tuple(page.get("headings", ()))
+        self.tables = tuple(page.get("tables", ()))
         self.captcha = page.get("captcha", False)
         self.more = page.get("more", False)
         self.controls = [make_control(control) for control in page.get("controls", ())]
+        self.page = make_control({"role": "page", "label": ""})
         self.forms: dict[str, FormData] = dict(page.get("forms", {}))
         self.gone = trio.Event()
         self.changed_at = trio.current_time()
         self.clipboard: str | None = None
+        self.taken: dict[str, bytes] = {}
+        """Files that acts took, by the call that did."""
         self.planned = 0
         """Effects that are to come, or that are functions: nobody can tell what they do."""
         self.outcomes: dict[str, KeptOutcome] = {}
@@ -224,6 +233,10 @@ class FakeDocument:
         """Leave for another address, absolute or not."""
         self._host.navigate(self, urljoin(self.url, url), sent)
 
+    def open(self, url: str) -> None:
+        """Open an address, absolute or not, in a new tab in front."""
+        self._host.open(self, urljoin(self.url, url))
+
     def show_dialog(self, kind: Literal["alert", "confirm", "prompt"], message: str = "") -> bool | str | None:
         """Open a script dialog; its answer, which is yes only when that was armed for the act."""
         return self._host.show_dialog(self, kind, message)
@@ -240,7 +253,9 @@ class FakeDocument:
     # For the add-on's side
 
     def at(self, node: int) -> FakeControl | None:
-        """The control with this number, if it is still in the page."""
+        """The control with this number, if it is still in the page; 0 is the page itself."""
+        if node == PAGE:
+            return self.page
         return next((control for control in self.controls if self._numbers.get(control) == node), None)
 
     def number_of(self, item: FakeControl | str) -> int:
@@ -306,6 +321,20 @@ class FakeDocument:
             "text_truncated": len(rest) - len(shown), "took_ms": 0,
         }  # fmt: skip
 
+    def table(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a ``page.table``."""
+        nth, offset, most = params["nth"], params["offset"], params["rows"]
+        table = self.tables[nth - 1] if nth <= len(self.tables) else TableData()
+        rows = [list(row) for row in table.get("rows", ())]
+        if (sought := params.get("find")) is not None:
+            rows = [row for row in rows if _holds(sought, *row)]
+        shown = rows[offset : offset + most]
+        return {
+            "url": self.url, "tables": len(self.tables), "nth": nth, "caption": table.get("caption", ""),
+            "header": list(table.get("header", ())), "rows": shown, "total": len(rows),
+            "left": max(0, len(rows) - offset - len(shown)), "declared": None,
+        }  # fmt: skip
+
     def keep(self, call: str) -> KeptOutcome:
         """A place for the outcome of that act; the oldest goes when there are too many."""
         kept = self.outcomes[call] = KeptOutcome()
@@ -323,7 +352,10 @@ class FakeDocument:
 
     def _describe(self, control: FakeControl) -> dict[str, Any]:
         node = self.number_of(control)
-        described: dict[str, Any] = {"node": node, "value": control.shown_value, "guard": self.guard_of(control)}
+        held = control.shown_value
+        described: dict[str, Any] = {"node": node, "value": held[:MOST_VALUE], "guard": self.guard_of(control)}
+        if len(held) > MOST_VALUE:
+            described["value_more"] = len(held) - MOST_VALUE
         described["form_key"] = self.form_key_of(control)
         described |= {name: getattr(control, name) for name in (*TEXTS, *FLAGS)}
         described |= {name: value for name in OPTIONAL if (value := getattr(control, name)) is not None}
@@ -373,5 +405,7 @@ def _run_one(document: FakeDocument, effect: EffectData) -> None:
     for label in effect.get("remove", ()):
         document.remove(label)
     document.add(*effect.get("add", ()))
+    if "open" in effect:
+        document.open(effect["open"])
     if "navigate" in effect:
         document.navigate(effect["navigate"])

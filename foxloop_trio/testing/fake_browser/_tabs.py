@@ -5,9 +5,10 @@ A page comes after its `load_seconds`; until then the one before stays, as in Fi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
+from contextlib import suppress
 from typing import Any, Final
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlsplit
 
 import trio
 
@@ -16,7 +17,7 @@ from ...ports import Ids
 from ._data import Effects, PageData, PageSource, Visit, check_page
 from ._document import FakeDocument, run_effects
 
-__all__ = ["BLANK", "FakeTab", "FakeTabs", "Refused"]
+__all__ = ["BLANK", "FakeTab", "FakeTabs", "Refused", "Stopped"]
 
 BLANK: Final = "about:blank"
 MAX_REDIRECTS: Final = 20
@@ -37,6 +38,14 @@ class Refused(Exception):
         self.code = code
 
 
+class Stopped(Exception):
+    """The tab is held, and `url` is on a host that is not allowed."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.url = url
+
+
 class FakeTab:
     """One tab. It is the host of its document."""
 
@@ -51,10 +60,16 @@ class FakeTab:
         """The dialogs of the act that is being done in this turn."""
         self.armed: Mapping[str, Any] | None = None
         """The answer that the first question gets while that act is being done."""
+        self.opened: list[int] = []
+        """Tabs that the act opened which is being done in this turn."""
         self.wanted: tuple[str, Mapping[str, str] | None] | None = None
         """Where that act leads; the document is left once the act is answered."""
+        self.held: frozenset[str] | None = None
+        """Hosts that a page may lead to beside the one it shows, while the tab is held."""
         self._tabs = tabs
         self._moves = 0
+        self._been: list[tuple[str, Mapping[str, str] | None]] = []
+        self._place = -1
         self._arrived = trio.Event()
 
     def __repr__(self) -> str:
@@ -69,21 +84,42 @@ class FakeTab:
             "document": None if document is None else document.document,
         }  # fmt: skip
 
-    def load(self, url: str, sent: Mapping[str, str] | None = None) -> None:
-        """Begin to load; `arrived` waits for the end of it. A later one takes its place."""
+    def history(self, go: str) -> None:
+        """Begin to go back or forward, or to load the same again. Raises Refused, code ``navigation-failed``, where nothing is."""
+        place = self._place + {"back": -1, "forward": 1, "reload": 0}[go]
+        if not 0 <= place < len(self._been):
+            raise Refused("navigation-failed", f"the tab did not go {go}: there is nothing there, or the page was not left")
+        url, sent = self._been[place]
+        if go == "reload":
+            url = url.partition("#")[0]
+        self.load(url, sent, place=place)
+
+    def load(
+        self, url: str, sent: Mapping[str, str] | None = None, *, place: int | None = None, through: str | None = None
+    ) -> None:
+        """Begin to load; `arrived` waits for the end of it. A later one takes its place. `place`: where it is in what was shown.
+
+        `through` is a host that whoever asks for the load allows. Raises Stopped when the tab is held, and told so.
+        """
         if self.document is not None and "#" in url and sent is None and urldefrag(url)[0] == urldefrag(self.document.url)[0]:
+            self._note(url, sent, place)
             self.url = self.document.url = url  # no new document comes: another place of the same one is shown
             self.document.touch()
             self.announce()
             return
-        url, page = self._tabs.fetch(url, sent)
+        allowed = None if self.held is None else {*self.held, urlsplit(self.url).hostname, through}
+        try:
+            url, page = self._tabs.fetch(url, sent, allowed)
+        except Stopped as stopped:
+            self._tabs.tell("tab.stopped", tab=self.id, url=stopped.url)
+            raise
         seconds = 0.0 if page is None else page.get("load_seconds", 0.0)
         self._moves += 1
         move = self._moves
         if not self.loading:  # else whoever waits for the load before waits for this one
             self._arrived = trio.Event()
         if seconds <= 0:
-            self._commit(url, page)
+            self._commit(url, page, sent, place)
             return
         self.loading = True
         self.announce()
@@ -91,7 +127,7 @@ class FakeTab:
         async def come() -> None:
             await trio.sleep(seconds)
             if self._moves == move and not self.closed.is_set():
-                self._commit(url, page)
+                self._commit(url, page, sent, place)
 
         self._tabs.spawn(come)
 
@@ -100,7 +136,15 @@ class FakeTab:
         while self.loading:
             await self._arrived.wait()
 
-    def _commit(self, url: str, page: PageData | None) -> None:
+    def _note(self, url: str, sent: Mapping[str, str] | None, place: int | None) -> None:
+        """Write down what is shown: anew behind what was shown before, or as the place that was gone to."""
+        if place is None:
+            place = self._place + 1
+            self._been[place:] = [(url, sent)]
+        self._place = place
+
+    def _commit(self, url: str, page: PageData | None, sent: Mapping[str, str] | None, place: int | None) -> None:
+        self._note(url, sent, place)
         self.leave()
         self.url = url
         if page is not None:
@@ -134,7 +178,7 @@ class FakeTab:
         if document is not self.document:
             return
         if self.during is None:
-            self.load(url, sent)
+            self._follow(url, sent)
         else:
             self.wanted = (url, sent)
 
@@ -158,6 +202,12 @@ class FakeTab:
         self._tabs.tell("dialog.shown", tab=self.id, frame=0, **dialog)
         return answer
 
+    def open(self, document: FakeDocument, url: str) -> None:
+        tab = self._tabs.create(active=True)
+        if self.during is not None:
+            self.opened.append(tab.id)
+        tab.load(url)
+
     def changed(self, document: FakeDocument) -> None:
         if document is self.document:
             self.announce()
@@ -166,6 +216,11 @@ class FakeTab:
         """Follow where the act led."""
         if self.wanted is not None and not self.closed.is_set():
             (url, sent), self.wanted = self.wanted, None
+            self._follow(url, sent)
+
+    def _follow(self, url: str, sent: Mapping[str, str] | None) -> None:
+        """The page leads there by itself; a held tab stays where it is unless all of the way is allowed."""
+        with suppress(Stopped):
             self.load(url, sent)
 
 
@@ -208,9 +263,15 @@ class FakeTabs:
         if tab.active and self.open:
             self.activate(next(reversed(self.open.values())))
 
-    def fetch(self, url: str, sent: Mapping[str, str] | None) -> tuple[str, PageData | None]:
-        """The address that comes in the end, and its page; None where there is none."""
+    def fetch(
+        self, url: str, sent: Mapping[str, str] | None, allowed: Container[str | None] | None = None
+    ) -> tuple[str, PageData | None]:
+        """The address that comes in the end, and its page; None where there is none. Raises Stopped at a host that is not among
+        `allowed`.
+        """
         for _ in range(MAX_REDIRECTS):
+            if allowed is not None and urlsplit(url).hostname not in allowed:
+                raise Stopped(url)
             page = self._page(url, sent)
             if page is None or "redirect" not in page:
                 return url, page

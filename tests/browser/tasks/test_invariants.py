@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foxloop_trio.browser import Snapshot
+from foxloop_trio.browser._risk import risk_of
 from foxloop_trio.browser.tasks import preview
 from foxloop_trio.browser.tasks._reasons import TASK_BLOCKS
-from foxloop_trio.browser.tasks._risk import risk_of
 
 LABELS = ("Name", "E-mail", "Password", "City", "Departure", "Newsletter", "Accept the terms", "Delete account", "Buy now", "Plan")
 KINDS: tuple[tuple[str, dict[str, Any]], ...] = (

@@ -2,8 +2,8 @@
 
 import pytest
 
+from foxloop_trio.browser._risk import allowed_by, risk_of
 from foxloop_trio.browser.tasks._goals import parse_goal
-from foxloop_trio.browser.tasks._risk import allowed_by, risk_of
 from foxloop_trio.browser.tasks._sending import pick_send
 from foxloop_trio.browser.tasks._sensitive import asks_secret, is_secret, is_sensitive, shown_goal
 from foxloop_trio.browser.tasks._sites import host_in, is_downgrade, same_site, site_of

@@ -10,9 +10,9 @@ import trio
 
 from foxloop_trio.actions import Action, Allow, Ask, ToolContext
 from foxloop_trio.browser._act import check_permit
-from foxloop_trio.browser.tasks import TabPage
 from foxloop_trio.browser.tasks._tool import browser_task_tool
 from foxloop_trio.browser.tools._pin import Memory, make_pin
+from foxloop_trio.browser.tools._steps import Steps
 from foxloop_trio.errors import Refuse, UsageError
 from foxloop_trio.gate import create_gate
 from foxloop_trio.loop import Loop
@@ -571,7 +571,7 @@ async def test_a_task_that_tells_less_or_more_than_it_did_is_found(autojump_cloc
     def told(page, state, step):
         page._report("not-started", None) if planted == "silent" else page._report("partial", [*page._done, step])
 
-    monkeypatch.setattr(TabPage, "_tell", told)
+    monkeypatch.setattr(Steps, "_tell", told)
     async with shop({START: sign_up(), f"{START}welcome": WELCOME}) as world:
         report, _ = await sweep(world)
         assert not report.ok

@@ -203,9 +203,16 @@ foxloop.define("drag", (parts) => {
     }
   }
 
+  // What Firefox offers the page before it asks: moving first, then copying, then linking, of what the source allows.
+  function offered(allowed) {
+    const words = allowed.toLowerCase();
+    return /move|all|uninitialized/.test(words) ? "move" : (["copy", "link"].find((one) => words.includes(one)) ?? "none");
+  }
+
   // HTML's own drag and drop: its events, all with one DataTransfer.
   function byEvents(el, onto, start, points, value, steps) {
     const data = new DataTransfer();
+    data.effectAllowed = "uninitialized"; // that of a new one is none
     const source = draggableOf(onto) ?? el;
     const send = (type, to, { x, y }) =>
       to.dispatchEvent(
@@ -236,12 +243,14 @@ foxloop.define("drag", (parts) => {
         met ||= value.onto !== undefined && isOn(under, numbers.find(value.onto.node));
         data.dropEffect = usualEffect(data.effectAllowed);
         if (under !== over) {
+          data.dropEffect = offered(data.effectAllowed);
           send("dragenter", under, point);
           if (over !== null && tree.connected(over)) {
             send("dragleave", over, point);
           }
           over = under;
         }
+        data.dropEffect = offered(data.effectAllowed);
         taken = !send("dragover", under, point) && data.dropEffect !== "none";
       }
       steps.note("dragged");

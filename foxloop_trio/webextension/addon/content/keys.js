@@ -1,14 +1,14 @@
 // keys: what keys are called, and the events of pressing one.
 //
 // `parse(text)` -> a list of strokes, or null: "Enter", "ctrl+a", "ArrowDown ArrowDown", "shift+Tab"; strokes are parted by spaces,
-// at most 30. A stroke: `{ name, key, code, keyCode, text, ctrl, alt, shift, meta }`; `text` is what it writes, "" when nothing.
+// at most 50. A stroke: `{ name, key, code, keyCode, text, ctrl, alt, shift, meta }`; `text` is what it writes, "" when nothing.
 // `strokesOf(text)` -> the strokes that write a text. `send(el, type, stroke)` -> false when the page cancelled it.
 // `isFirefoxs(stroke)`: a shortcut of Firefox itself, which no add-on can trigger.
 // Depends on: nothing.
 "use strict";
 
 foxloop.define("keys", () => {
-  const MOST = 30;
+  const MOST = 50;
   const NAMED = {
     Enter: 13,
     Escape: 27,

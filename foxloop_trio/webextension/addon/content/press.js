@@ -15,7 +15,7 @@ foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree
   function unfit({ el }, value) {
     const strokes = keys.parse(value);
     if (strokes === null) {
-      return refuse("unsupported", "not a list of keys such as Enter, ctrl+a, or ArrowDown ArrowDown (at most 30)");
+      return refuse("unsupported", "not a list of keys such as Enter, ctrl+a, or ArrowDown ArrowDown (at most 50)");
     }
     return values.isReadOnly(el) && editing.isField(el) && strokes.some(writes) ? refuse("readonly", "it takes no text") : null;
   }

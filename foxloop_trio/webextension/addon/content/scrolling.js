@@ -3,7 +3,8 @@
 // The value: so many CSS px down (up when negative; 560 when there is none), or `{ down, right }`, `{ edge: "top" | "bottom" |
 // "here" }`, `{ until: text }`. `here` brings the control itself into view. `until` goes on, at most 20 times, until a text in
 // there holds the words, and brings that into view: lists that draw only what is in view have no other end to be found by. The
-// result's detail says how far it moved, or that it is at its end. `scrollerOf(el)`: what moves.
+// result's detail says how far it moved, or that it is at its end. `scrollerOf(el)`: what moves. Without a control the page moves,
+// or, where that cannot, what fills its middle.
 // Depends on: limits, pause, sight, tree, words.
 "use strict";
 
@@ -141,5 +142,12 @@ foxloop.define("scrolling", ({ limits, pause, sight, tree, words }) => {
     return async () => ({ ok: true, detail: said(await moved()) });
   }
 
-  return { scroll: { unfit, dispatch, anywhere: true, evenDisabled: true }, scrollerOf };
+  // What a person would move with the wheel, who does not point at anything.
+  function page() {
+    const root = document.scrollingElement ?? document.documentElement;
+    const moves = root.scrollHeight > innerHeight + 1 || root.scrollWidth > innerWidth + 1;
+    return moves ? root : (tree.at(innerWidth / 2, innerHeight / 2) ?? root);
+  }
+
+  return { scroll: { unfit, dispatch, anywhere: true, evenDisabled: true, page }, scrollerOf };
 });

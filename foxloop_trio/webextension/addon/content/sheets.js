@@ -7,6 +7,7 @@
 // `shown` appears while the mouse is over `under`; `uses`, a Set of the rarer ways to hide (clip, filter, indent, ...) that
 // occur at all; `blind`: there are sheets of another origin that nobody may read. `within(selectors)`: one selector for all of
 // them.
+// `split(list)`: its parts, cut at the commas that are not in brackets.
 // Depends on: dom.
 "use strict";
 
@@ -20,6 +21,7 @@ foxloop.define("sheets", ({ dom }) => {
   const RARE = {
     clip: /clip/,
     filter: /filter/,
+    mask: /mask/,
     indent: /text-indent/,
     shadow: /text-shadow/,
     fill: /text-fill|background-clip/,
@@ -190,5 +192,5 @@ foxloop.define("sheets", ({ dom }) => {
   // :is() forgives what it does not know; an empty one matches nothing.
   const within = (selectors) => `:is(${[...new Set(selectors)].join(", ")})`;
 
-  return { study, within };
+  return { study, within, split };
 });

@@ -185,6 +185,18 @@ foxloop.define("typing", (parts) => {
       : { ...refuse("mismatch", "the field holds another text now"), value };
   }
 
+  // After keys of a hand. A rich editor shows its text as paragraphs.
+  async function typedByHand(facts, wanted) {
+    if (isField(facts)) {
+      return settledOn(facts, wanted);
+    }
+    const held = values.plainValueOf(facts.el);
+    const value = words.cut(held, limits.value);
+    return sameText.sameText(words.clean(wanted), words.clean(held))
+      ? { ok: true, value }
+      : { ...refuse("mismatch", "the editor holds another text now"), value };
+  }
+
   // The second way, for masks that listen to keys: character after character, each a sub-step.
   async function typeKeys(facts, wanted, steps) {
     const { el } = facts;
@@ -240,6 +252,7 @@ foxloop.define("typing", (parts) => {
     return () => settledOn(facts, value);
   }
 
-  const type = { unfit, dispatch, edits: true, needsFocus: ({ el }) => !ranges.isSet(el) && editing.isEditor(el) };
+  const needsFocus = ({ el }) => !ranges.isSet(el) && editing.isEditor(el);
+  const type = { unfit, dispatch, after: typedByHand, edits: true, needsFocus };
   return { type, date: { ...type, unfit: unfitDate, dispatch: dispatchDate }, announceChange, announceInput, readBack };
 });
