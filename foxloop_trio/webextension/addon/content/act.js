@@ -6,7 +6,7 @@
 // onStarted(), onSubmitted(), onDialog(dialog), whileBusy(tell) }`; `tell` answers what is known so far, while the page's own code
 // runs.
 // Depends on: controls, dialogs, focus, guard, hover, identity, limits, numbers, operations, pause, pointer, proof, reach, ring,
-// roles, sight, submits, tree, trusted, values, words.
+// roles, sameness, sight, submits, tree, trusted, values, words.
 //
 // `locate(order, call)` -> JSON text of the point `{ x, y }` in this viewport at which the act would press, or null: for whoever
 // looks whether something of the pages around this one lies over it. Node 0 is the page itself: it has no guard and can only be
@@ -24,7 +24,7 @@
 
 foxloop.define("act", (parts) => {
   const { controls, dialogs, focus, guard, hover, identity, limits, numbers, operations, pause, pointer, proof, reach } = parts;
-  const { ring, roles, sight, submits, tree, trusted, values, words } = parts;
+  const { ring, roles, sameness, sight, submits, tree, trusted, values, words } = parts;
   const SCROLL_PAUSE_MS = 50;
   const HOVER_PAUSE_MS = 100; // for a menu to open under the pointer
   const MOST_STEPS = 50; // that a result names
@@ -87,7 +87,7 @@ foxloop.define("act", (parts) => {
       return refuse("needs-focus", "this works only in a tab that has the focus");
     }
     const refusal = operation.unfit(facts, order.value);
-    return refusal === null ? { facts, elsewhere } : { refusal };
+    return refusal === null ? { facts, elsewhere, token: sameness.take(el, turn) } : { refusal };
   }
 
   function checkPage(operation, value) {
@@ -96,7 +96,7 @@ foxloop.define("act", (parts) => {
     }
     const facts = { el: operation.page(), via: null, role: "page", disabled: false, secret: false, sensitive: false };
     const refusal = operation.unfit(facts, value);
-    return refusal === null ? { facts, elsewhere: false } : { refusal };
+    return refusal === null ? { facts, elsewhere: false, token: null } : { refusal };
   }
 
   function stopIfOver(call) {
@@ -110,6 +110,11 @@ foxloop.define("act", (parts) => {
   function pointIn(operation, value) {
     const at = operation.pointed === true && value !== null && typeof value === "object" ? (value.from ?? value) : {};
     return Number.isFinite(at.x) && Number.isFinite(at.y) ? { x: at.x, y: at.y } : null;
+  }
+
+  function reachedBy(operation, value, { el, via }) {
+    const at = pointIn(operation, value);
+    return at === null ? reach.reach(el, via) : reach.reachAt(el, via, at);
   }
 
   // Scrolls until a point of the control can be pressed. The last check and the answer are of the same turn.
@@ -127,8 +132,7 @@ foxloop.define("act", (parts) => {
       if (typeof operation.anywhere === "function" && operation.anywhere(checked.facts)) {
         return checked;
       }
-      const at = pointIn(operation, order.value);
-      const reached = () => (at === null ? reach.reach(el, via) : reach.reachAt(el, via, at));
+      const reached = () => reachedBy(operation, order.value, checked.facts);
       const spot = reach.mustScroll(el, via) ? { cover: null } : reached();
       if (spot.point !== undefined) {
         return { ...checked, spot };
@@ -141,7 +145,7 @@ foxloop.define("act", (parts) => {
   }
 
   // What an operation is given: where it says what it did, and asks whether it may go on.
-  function stepsOf(order, call, { facts }, watch, shown, evidence) {
+  function stepsOf(order, call, { facts, token }, watch, shown, evidence) {
     const did = [];
     return {
       did,
@@ -151,6 +155,9 @@ foxloop.define("act", (parts) => {
       saw: evidence.saw,
       note: (word) => did.length < MOST_STEPS && did.push(word),
       over: () => call.over() !== null,
+      // Null, or why it is another control by now. `how`: see sameness.js.
+      same: (how) => (token === null ? null : sameness.differs(token, how)),
+      again: () => reachedBy(operations.operation(order.op), order.value, facts),
       // After each wait: null, or why nothing more is sent.
       stop({ present = true } = {}) {
         const fault = call.over();
@@ -235,8 +242,9 @@ foxloop.define("act", (parts) => {
     }
     let result;
     try {
+      result = steps.same(); // giving the window the focus ran the page's handlers
       call.whileBusy(() => tell(STUCK, { started: true, submitted: watch.seen(), shown, steps }));
-      result = operation.dispatch(found.facts, found.spot, order.value, steps);
+      result ??= operation.dispatch(found.facts, found.spot, order.value, steps);
       call.whileBusy(null);
       result = typeof result === "function" ? await result() : result;
       result = await evidence.judge(result, steps.over);

@@ -1,26 +1,38 @@
 // extras: what people use although its markup does not say that it is a control.
 //
 // Purpose: find by look and habit what has no role: canvases, players, shapes of a drawing, small boxes with a colour or a picture,
-// and whatever shows a hand under the mouse, has a click handler in its markup or can be reached with Tab.
+// whatever shows a hand under the mouse, has a click handler in its markup or can be reached with Tab, what can be dragged, and
+// what a menu drops from under the mouse.
 // `gather(turn, texts, most)` -> `{ items, rest }`: `items`, about `most` possible controls in the order of the page, as
 // `{ el, role }`; `rest`, how many more elements may be some. `texts`, a predicate over texts or null: with it, plain texts for
 // which it is true are listed too. `roleOf(el)`: the role of any control that was ever listed.
-// Depends on: dom, roles, sheets, tree, words.
+// Depends on: dom, hover, roles, sheets, tree, words.
 "use strict";
 
-foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
+foxloop.define("extras", ({ dom, hover, roles, sheets, tree, words }) => {
   const SVG = "http://www.w3.org/2000/svg";
   const SHAPES = ":is(circle, ellipse, rect, polygon, polyline, path, line, text, image):is(svg *)";
   const LEAVES = ":empty:is(div, span, i, b, em, strong, p, td, li, a)";
   const PLAYERS = "video[controls], audio[controls]";
   const HANDLED = "[onclick], [onmousedown], [onpointerdown], [tabindex]:not([tabindex^='-'])";
   const INLINE = "[style*='cursor']";
+  const BARE_LINKS = "a:not([href]):not(:empty):is([class], [id], [title])"; // scripts find them by that, and make buttons of them
+  // By markup, or as the usual libraries mark what they let people drag.
+  const DRAGGABLE = [
+    "[draggable='true' i]:not(img)",
+    ".ui-sortable-handle, .ui-draggable-handle, .cdk-drag:not(:has(.cdk-drag-handle)), .cdk-drag-handle",
+    "[data-rbd-drag-handle-draggable-id], [data-rfd-drag-handle-draggable-id], [data-drag-handle]",
+    "[aria-roledescription*='sortable' i], [aria-roledescription*='draggable' i]",
+  ].join(", ");
+  const SORTED = "ul, ol, tbody, div, section";
   const CELLS = "[role]:is([role=columnheader], [role=rowheader])";
   const BLIND = "div, span, li, td, i, img, svg, p, h1, h2, h3, h4"; // looked at where a sheet cannot be read
   const INNER = `${roles.CANDIDATES}, label`;
 
   const MOST_SHAPES = 100;
   const MOST_LEAVES = 100;
+  const MOST_DRAGGABLE = 100;
+  const MOST_SORTED = 500; // lists that are asked
   const MOST_LOOKED_AT = 1500; // elements that have to be asked for their own style, of each kind
   const SMALLEST_CANVAS = 30; // px; page reference 21.4
   const SMALLEST_DRAWING = 40; // px; what is smaller is an icon
@@ -47,12 +59,17 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
   function gather(turn, texts, most) {
     const { pointer, plain, blind } = sheets.study(turn);
     const drawings = turn.hosts.size > 0 || document.querySelector("svg") !== null;
-    const selectors = [roles.CANDIDATES, "canvas", PLAYERS, LEAVES, HANDLED, INLINE, CELLS, ...(drawings ? [SHAPES] : [])];
+    const selectors = [roles.CANDIDATES, "canvas", PLAYERS, LEAVES, HANDLED, INLINE, CELLS, BARE_LINKS, DRAGGABLE];
+    selectors.push(...(drawings ? [SHAPES] : []));
     const hands = pointer.length === 0 ? null : sheets.within(pointer);
     const fixed = plain.length === 0 ? null : sheets.within(plain);
-    const all = turn.all([...selectors, hands, fixed, blind ? BLIND : null].filter((one) => one !== null).join(", "));
+    const matched = turn.all([...selectors, hands, fixed, blind ? BLIND : null].filter((one) => one !== null).join(", "));
+    const sorted = new Set(sortables(turn));
+    const places = new Set(hover.places(turn));
+    const all = inOrder(matched, [...sorted, ...places]);
     const whole = document.designMode === "on" ? [{ el: document.body, role: "textbox" }] : [];
-    const state = { turn, hands, fixed, blind, shapes: 0, leaves: 0, looked: 0, out: whole, outer: new Set() };
+    const counts = { shapes: 0, leaves: 0, looked: 0, dragged: 0 };
+    const state = { turn, hands, fixed, blind, sorted, places, out: whole, outer: new Set(), ...counts };
     let at = 0;
     for (; at < all.length && state.out.length < most; at += 1) {
       const el = all[at];
@@ -64,6 +81,51 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
       }
     }
     return { items: texts === null ? state.out : withTexts(state.out, turn, texts), rest: all.length - at };
+  }
+
+  // SortableJS marks nothing, and keeps its list on the element under a name of its own. Names only are read.
+  function sortables(turn) {
+    const lists = turn.all(SORTED).slice(0, MOST_SORTED);
+    const isSorted = (el) => Object.getOwnPropertyNames(el.wrappedJSObject).some((name) => /^Sortable\d+$/.test(name));
+    return lists
+      .filter((el) => el.childElementCount > 1 && isSorted(el))
+      .flatMap((el) => Array.from(el.children))
+      .slice(0, MOST_DRAGGABLE);
+  }
+
+  function inOrder(matched, more) {
+    const known = new Set(matched);
+    const missing = more.filter((el) => !known.has(el));
+    if (missing.length === 0) {
+      return matched;
+    }
+    const before = (a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
+    const out = [];
+    missing.sort(before);
+    for (const el of matched) {
+      while (missing.length > 0 && before(missing[0], el) === -1) {
+        out.push(missing.shift());
+      }
+      out.push(el);
+    }
+    return [...out, ...missing];
+  }
+
+  const halfThePage = (box, { view }) => box.width * box.height >= (view.width * view.height) / 2;
+
+  function considerDraggable(el, state) {
+    const { turn } = state;
+    if (state.dragged < MOST_DRAGGABLE && !inControl(el) && el !== turn.body && !halfThePage(turn.boxOf(el), turn)) {
+      state.dragged += 1;
+      note(el, "draggable", state.out);
+    }
+  }
+
+  // Unless something in it is there to be pointed at already.
+  function considerPlace(el, { turn, out }) {
+    if (!inControl(el) && !dom.queryAll(el, roles.CANDIDATES).some((inner) => turn.seen(inner))) {
+      note(el, "clickable", out);
+    }
   }
 
   function consider(el, state) {
@@ -81,6 +143,10 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
       note(el, "button", out);
     } else if (el.namespaceURI === SVG && tag !== "svg") {
       considerShape(el, state);
+    } else if (state.sorted.has(el) || dom.matches(el, DRAGGABLE)) {
+      considerDraggable(el, state);
+    } else if (state.places.has(el)) {
+      considerPlace(el, state);
     } else if (isHandled(el, state)) {
       considerClickable(el, state);
     } else if (state.leaves < MOST_LEAVES && state.looked < MOST_LOOKED_AT && el.firstChild === null && dom.matches(el, LEAVES)) {
@@ -124,6 +190,9 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
     if (dom.matches(el, HANDLED) || (dom.matches(el, INLINE) && el.style.cursor === "pointer")) {
       return true;
     }
+    if (dom.matches(el, BARE_LINKS) && !dom.hasAttribute(el, "name")) {
+      return true;
+    }
     if (!blind) {
       return false;
     }
@@ -159,7 +228,7 @@ foxloop.define("extras", ({ dom, roles, sheets, tree, words }) => {
       return;
     }
     const box = turn.boxOf(el);
-    if (box.width * box.height >= (turn.view.width * turn.view.height) / 2 || dom.query(el, roles.CANDIDATES) !== null) {
+    if (halfThePage(box, turn) || dom.query(el, roles.CANDIDATES) !== null) {
       return;
     }
     // A box in a box, both with the hand and the same text, is one thing.

@@ -3,10 +3,10 @@
 // `settle(listFor, over)` -> JSON text `{ waited_ms, gone: false }`: nothing in the document, in its shadow trees or in its frames
 // of the same origin changed for 120 ms, no young request of the page's own runs and no transition does, or 1500 ms passed. With
 // `listFor`, the number of a field with suggestions, also until one of its suggestions can be seen, for up to 600 ms.
-// Depends on: dialogs, flat, happenings, numbers, pause, ring, sight, tree.
+// Depends on: dialogs, flat, happenings, numbers, options, pause, ring, sight, tree.
 "use strict";
 
-foxloop.define("settle", ({ dialogs, flat, happenings, numbers, pause, ring, sight, tree }) => {
+foxloop.define("settle", ({ dialogs, flat, happenings, numbers, options, pause, ring, sight, tree }) => {
   const QUIET_MS = 120;
   const MOST_MS = 1500;
   const LIST_MS = 600;
@@ -16,13 +16,17 @@ foxloop.define("settle", ({ dialogs, flat, happenings, numbers, pause, ring, sig
     ring.isRing(record.target) ||
     (record.type === "childList" && [...record.addedNodes, ...record.removedNodes].every((node) => ring.isRing(node)));
 
-  function listOpen(number) {
+  // Where the field names no list, options that came since are taken for it.
+  function listOpen(number, before) {
     const field = numbers.find(number);
     if (field === null) {
       return true; // nothing to wait for
     }
     const turn = sight.createSight();
     const ids = ["aria-controls", "aria-owns"].flatMap((name) => (field.getAttribute(name) ?? "").split(/\s+/));
+    if (ids.every((id) => id === "")) {
+      return [...options.visible()].some((el) => !before.has(el));
+    }
     return ids
       .map((id) => tree.byId(field, id))
       .some(
@@ -41,6 +45,7 @@ foxloop.define("settle", ({ dialogs, flat, happenings, numbers, pause, ring, sig
 
   async function settle(listFor, over) {
     const begun = performance.now();
+    const before = listFor === null ? null : options.visible();
     let changed = begun;
     const observer = new MutationObserver((records) => {
       if (!records.every(isOurs)) {
@@ -58,7 +63,7 @@ foxloop.define("settle", ({ dialogs, flat, happenings, numbers, pause, ring, sig
         const now = performance.now();
         const quiet = now - changed;
         const waited = now - begun;
-        const listed = listFor === null || waited >= LIST_MS || listOpen(listFor);
+        const listed = listFor === null || waited >= LIST_MS || listOpen(listFor, before);
         const busy = happenings.now().running > 0 || moves();
         if ((quiet >= QUIET_MS && listed && !busy) || waited >= MOST_MS) {
           break;

@@ -68,7 +68,7 @@ foxloop.define("toggling", ({ pause, pointer, tree, values }) => {
     after: ({ el, state }) => (state === undefined ? { ok: true } : { ok: true, checked: values.isOn(el) }),
     dispatch({ el, state }, spot, value, steps) {
       const { count, button } = value ?? {};
-      const taken = pointer.press(el, spot, { count, button, ready: steps.ready });
+      const taken = pointer.press(el, spot, { count, button, ready: steps.ready, same: steps.same, again: steps.again });
       steps.note("press");
       if (taken !== null) {
         return taken;

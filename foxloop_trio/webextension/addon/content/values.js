@@ -4,10 +4,10 @@
 // `filesOf(el)`: names of the files it holds. `stateOf(el)`: true, false, "mixed", or undefined for what has no state. `isOn(el)`,
 // `isDisabled(el)`, `isReadOnly(el)`, `isRequired(el)`, `isSubmit(el)`, `expandedOf(el)`, `optionsOf(el)`, `chosenOf(el)`,
 // `assistsOf(el, role)`, `dateFormatOf(el, label)`.
-// Depends on: dom, limits, roles, tree, words.
+// Depends on: dom, limits, pickers, roles, tree, words.
 "use strict";
 
-foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
+foxloop.define("values", ({ dom, limits, pickers, roles, tree, words }) => {
   const MASK = "•••";
   const SECRET_TOKENS = new Set(["current-password", "new-password", "one-time-code", "cc-number", "cc-csc"]);
   // "labelled as password, passphrase, PIN, CVV/CVC/security code, one-time or verification code", and the same in German, French
@@ -160,6 +160,8 @@ foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
   // Which options are chosen, by position: a guard must differ when another one is, even one with the same value.
   const chosenOf = (el) => (el.localName === "select" ? Array.from(el.selectedOptions, (option) => option.index).join(",") : "");
 
+  const SUGGESTS = /(?:^|[\s_-])(?:auto-?complete|typeahead|awesomplete|tt-input|autosuggest)/i; // classes that libraries set
+
   function assistsOf(el, role) {
     if (!roles.typable(el, role)) {
       return { autocomplete: false, picker: false };
@@ -167,8 +169,11 @@ foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
     const attribute = (name) => dom.attribute(el, name);
     return {
       autocomplete:
-        ["list", "both"].includes(attribute("aria-autocomplete")) || attribute("role") === "combobox" || Boolean(attribute("list")),
-      picker: ["dialog", "grid"].includes(attribute("aria-haspopup")) || dom.hasAttribute(el, "data-datepicker"),
+        ["list", "both"].includes(attribute("aria-autocomplete")) ||
+        attribute("role") === "combobox" ||
+        Boolean(attribute("list")) ||
+        SUGGESTS.test(attribute("class") ?? ""),
+      picker: pickers.isMarked(el),
     };
   }
 
