@@ -17,6 +17,8 @@ from foxloop_trio.testing import Leftovers
 LIMIT = 120.0
 """Seconds of real time that an async test may take before it is cancelled: far over what any takes, far under a hung run. A fixture
 cannot do this, since pytest-trio runs no async fixture that a test does not ask for by name."""
+LONG_LIMIT = 600.0
+"""The same for tests that are marked `long`."""
 SHORT_LIMIT = 10.0
 """The same for tests over plain sockets, which take under one second."""
 
@@ -28,7 +30,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         if not {"autojump_clock", "mock_clock", "virtual_time"} & set(item.fixturenames):
             short = {"channel", "contracts"} & set(item.path.parts)
-            item.obj = _bounded(item.obj, SHORT_LIMIT if short else LIMIT)
+            limit = LONG_LIMIT if item.get_closest_marker("long") else LIMIT
+            item.obj = _bounded(item.obj, SHORT_LIMIT if short else limit)
 
 
 def _bounded(test: Callable[..., Awaitable[None]], seconds: float) -> Callable[..., Awaitable[None]]:

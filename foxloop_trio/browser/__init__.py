@@ -10,6 +10,7 @@ from ._picture import Screenshot
 from ._session import BrowserSession, BrowserStatistics
 from ._snapshot import Box, Changes, Control, Frame, Part, Snapshot, Unreadable
 from ._tab import Settled, Tab
+from ._table import Table
 from .tools._pack import browser_tools
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Settled",
     "Snapshot",
     "Tab",
+    "Table",
     "Unreadable",
     "browser_tools",
     "change_text",

@@ -56,6 +56,8 @@ class ActResult:
     * `changed`: what came of it, as words: ``page value state focus selection scroll address navigation submit invalid media
       picture request tab dialog``. An act that has to prove itself (click, press, hover, drag, enter) and of which nothing came is
       not `ok`, with reason ``nothing-changed``.
+    * `download`: of the operation ``download``: `ticket`, `name`, `type` and `url` of the file, all but the first the page's words,
+      and perhaps its `size`; `Tab.fetch` gets its bytes.
     * `leads_to`: the address of a navigation that began. `opened_tabs`: ids of tabs that the act opened; `popups`: addresses of
       windows that the page asked for, opened or not.
     * `changed_elsewhere`: fields outside of the control's own form had changed since the look; that alone did not stop the act.
@@ -74,6 +76,7 @@ class ActResult:
     changed: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     changed_elsewhere: bool = False
     leads_to: str | None = None
+    download: Mapping[str, Any] | None = None
     opened_tabs: tuple[int, ...] = attrs.field(default=(), converter=tuple)
     popups: tuple[str, ...] = attrs.field(default=(), converter=tuple)
 

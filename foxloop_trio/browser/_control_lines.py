@@ -28,8 +28,14 @@ LINKS_PER_COST: Final = 4
 FIELDS: Final = frozenset({"textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "spinbutton"})
 BOXES: Final = frozenset({"checkbox", "radio"})
 """Types whose value is what a form would send, which no person sees; what they see is whether it is on."""
+CAPTIONED: Final = frozenset({"button", "reset", "submit"})
+"""Types of inputs whose value is what is written on them."""
 MAX_ROW: Final = 80
 """Characters of a row's words: enough to tell it from the next one."""
+LONG_ROW: Final = 30
+"""Characters of a row's words from which it is shorter to name an earlier control of that row."""
+CELL: Final = " | "
+"""What the add-on puts between the cells of a row."""
 PLACED: Final = frozenset({"canvas", "draggable", "drawing", "shape"})
 """Roles whose place on the page is all that tells them apart."""
 
@@ -39,26 +45,32 @@ _HOST = re.compile(r"(?:https?://)?(?P<host>(?:[\w-]+\.)+[a-z]{2,})(?:[/:?#]\S*)
 
 
 def control_line(
-    control: Control, *, told_by: str = "", page_url: str = "", text: str = "", same_options: str | None = None
+    control: Control,
+    *,
+    told_by: str = "",
+    page_url: str = "",
+    text: str = "",
+    same_options: str | None = None,
+    same_row: str | None = None,
 ) -> str:
     """``[id] role "label" value="…" options=["v1","v2"="its label"] more=… (flags) (remarks)``; a secret's value is a mask.
 
     `told_by` says by what it differs from others of the same role and label: ``row`` or ``section``. `page_url` is the address of
-    its document, for saying where it leads; a description that stands in `text` already is not repeated. `same_options` is the id
-    of an earlier control whose options are the same.
+    its document, for saying where it leads; a description that stands in `text` already is not repeated. `same_options` and
+    `same_row` are the ids of earlier controls whose options, or whose row's words, are the same.
     """
     parts = [
         f"[{control.id}]",
         control.role if _ROLE.match(control.role) else "control",
         quote(control.label) + _cut(control.label_more),
     ]
-    if control.shown_value and control.type not in BOXES:
+    if control.shown_value and control.type not in BOXES and not (control.type in CAPTIONED and control.value == control.label):
         parts.append(f"value={quote(control.shown_value)}{_cut(control.value_more)}")
     if same_options is not None:
         parts.append(f"options=those of {same_options}")
     elif control.options is not None and not control.secret:
         parts.append(f"options=[{','.join(_options(control.options, control.options_more))}]")
-    parts += [f"{name}={shown}" for name, shown in _extras(control, told_by, page_url, text)]
+    parts += [f"{name}={shown}" for name, shown in _extras(control, told_by, page_url, text, same_row)]
     flags = [flag for flag, holds in _flags(control) if holds]
     if flags:
         parts.append(f"({', '.join(flags)})")
@@ -66,7 +78,7 @@ def control_line(
     return " ".join(parts)
 
 
-def _extras(control: Control, told_by: str, page_url: str, text: str) -> Iterator[tuple[str, str]]:
+def _extras(control: Control, told_by: str, page_url: str, text: str, same_row: str | None) -> Iterator[tuple[str, str]]:
     """What only some controls have, quoted where it is the page's."""
     if control.look and control.look != control.label and control.role not in FIELDS:
         yield "look", quote(control.look)
@@ -74,8 +86,10 @@ def _extras(control: Control, told_by: str, page_url: str, text: str) -> Iterato
         yield "files", f"[{','.join(quote(name) for name in control.files)}]"
     if control.accept:
         yield "accept", quote(control.accept)
-    if told_by == "row" and control.row_text:
-        words = control.row_text
+    if told_by == "row" and same_row is not None:
+        yield "row", f"that of {same_row}"
+    elif told_by == "row" and control.row_text:
+        words = row_words(control)
         yield "row", quote(words[:MAX_ROW]) + _cut(max(0, len(words) - MAX_ROW))
     elif told_by == "section" and control.section:
         yield "section", quote(control.section)
@@ -92,6 +106,15 @@ def _extras(control: Control, told_by: str, page_url: str, text: str) -> Iterato
     if control.hover_only is not None:
         yield "shown_while_over", control.hover_only
     yield from _elsewhere(control, page_url)
+
+
+def row_words(control: Control) -> str:
+    """The words of its row without its own label, which stands in the line already; all of them when nothing else is left."""
+    row, label = control.row_text or "", control.label
+    if not label:
+        return row
+    words = CELL.join(cell for cell in row.split(CELL) if cell != label)
+    return words.removeprefix(f"{label} ").removesuffix(f" {label}") or row
 
 
 def _flags(control: Control) -> Iterator[tuple[str, object]]:
@@ -149,17 +172,20 @@ class LineWriter:
         self._in_row = Counter((control.role, control.label, control.row_text) for control in snapshot.controls)
         self._in_section = Counter((control.role, control.label, control.section) for control in snapshot.controls)
 
-    def line(self, control: Control, *, section: str | None = None, same_options: str | None = None) -> str:
-        """The line of a control. `section` was named in the line before; `same_options` as in `control_line`."""
+    def line(
+        self, control: Control, *, section: str | None = None, same_options: str | None = None, same_row: str | None = None
+    ) -> str:
+        """The line of a control. `section` was named in the line before; `same_options` and `same_row` as in `control_line`."""
         told_by = self._told_by(control)
         if told_by == "section" and control.section == section:
             told_by = ""
         url = self._urls.get(control.frame, "")
-        return control_line(control, told_by=told_by, page_url=url, text=self._text, same_options=same_options)
+        return control_line(control, told_by=told_by, page_url=url, text=self._text, same_options=same_options, same_row=same_row)
 
     def lines(self, chosen: Iterable[Item]) -> Iterator[str]:
-        """The lines of these, in order: a section is named where it begins, and options once."""
+        """The lines of these, in order: a section is named where it begins, options and the words of a row once."""
         section: str | None = None
+        rows: dict[tuple[int, str | None, str], str] = {}
         options: dict[tuple[tuple[str, str], ...], str] = {}
         for item in chosen:
             control = item.controls[0]
@@ -172,7 +198,12 @@ class LineWriter:
                 held = tuple((option.value, option.label) for option in control.options)
                 same = options.get(held)
                 options.setdefault(held, control.id)
-            yield self.line(control, section=section, same_options=same)
+            row = None
+            if len(words := control.row_text or "") >= LONG_ROW and self._told_by(control) == "row":
+                place = (control.frame, control.row, words)
+                row = rows.get(place)
+                rows.setdefault(place, control.id)
+            yield self.line(control, section=section, same_options=same, same_row=row)
             if control.section != section:
                 section = control.section if self._told_by(control) == "section" else None
 

@@ -86,12 +86,14 @@ async def launch_firefox(
     binary: str | os.PathLike[str] | None = None,
     profile: str | os.PathLike[str] | None = None,
     prefs: Mapping[str, Pref] | None = None,
+    trusted_input: bool = False,
 ) -> AsyncIterator[BrowserSession]:
     """Start Firefox with our add-on and attach to it; leaving ends it, whatever the reason for leaving.
 
     * `binary`: the program, a path or a command (default: `find_firefox`).
     * `profile`: an existing profile folder, used and kept; its ``user.js`` is put back. Default: a fresh one, removed afterwards.
     * `prefs`: more preferences for ``user.js``.
+    * `trusted_input`: acts are input of Firefox's own where a hand would do them; see `BrowserSession`.
 
     Raises BadOptionsError for options that cannot work and BrowserError when Firefox is missing (code ``firefox-not-found``), ends
     during the start (``firefox-exited``), or is late in one step (``launch-timeout``; the text names the step). When Firefox is
@@ -101,7 +103,7 @@ async def launch_firefox(
     """
     options = LaunchOptions(headless=headless, binary=binary, profile=_checked_profile(profile), prefs=check_prefs(prefs))
     async with open_firefox(options) as firefox, open_session(firefox.transport, firefox.peer, ids=options.ids) as channel:
-        yield BrowserSession(channel, bidi=firefox.bidi, allow_focus=True, ids=options.ids)
+        yield BrowserSession(channel, bidi=firefox.bidi, allow_focus=True, trusted_input=trusted_input, ids=options.ids)
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ whenever somebody looks.
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
@@ -16,17 +16,20 @@ import attrs
 import trio
 
 from ..channel import ChannelSession
-from ..errors import BrowserError, BusyError, ChannelError, UsageError
+from ..errors import BadOptionsError, BrowserError, BusyError, ChannelError, UsageError
 from ..ports import Ids
 from ..wire import Notification
 from ._bidi import Commander
 from ._faults import browser_error, lost_error
+from ._navigation import Navigation, check_navigation
 from ._tab import Tab, check_address
 
 __all__ = ["BrowserSession", "BrowserStatistics"]
 
 TAB_SECONDS: Final = 10.0
 """For what needs no page: list, get, activate, close. Measured below 1 ms; on a busy machine another Firefox may be starting."""
+LET_GO_SECONDS: Final = 2.0
+"""To let go of a tab when a lease ends; measured below 1 ms."""
 OPEN_SECONDS: Final = 15.0
 """For a new document to say hello: the page reference's limit for a navigation."""
 
@@ -46,13 +49,26 @@ class BrowserSession:
 
     * `bidi`: sends WebDriver BiDi commands; only a launched Firefox has it.
     * `allow_focus`: acts may give the page the focus. A Firefox of our own: yes; a person's: only with a lease that says so.
+    * `trusted_input`: presses, keys, typing and hovering in the top document are input of Firefox's own, over BiDi, for pages that
+      take no events of a script. It needs the tab in front, and is ten times slower.
     * `ids`: random bytes for the ids of acts.
     """
 
     def __init__(
-        self, channel: ChannelSession, *, bidi: Commander | None = None, allow_focus: bool = False, ids: Ids | None = None
+        self,
+        channel: ChannelSession,
+        *,
+        bidi: Commander | None = None,
+        allow_focus: bool = False,
+        trusted_input: bool = False,
+        ids: Ids | None = None,
     ) -> None:
+        if trusted_input and bidi is None:
+            raise BadOptionsError(
+                "trusted_input needs BiDi, which only a Firefox that we launched has: launch_firefox(trusted_input=True)"
+            )
         self.channel = channel
+        self.trusted_input = trusted_input
         self.allow_focus = allow_focus
         self._bidi = bidi
         self._ids: Ids = ids or (lambda nbytes, purpose: secrets.token_bytes(nbytes))
@@ -109,6 +125,16 @@ class BrowserSession:
             self._forget(gone)
         return here
 
+    def known_tab(self, tab_id: int) -> Tab | None:
+        """The tab with this id by what the add-on told last; None when it told nothing of it, or that it is gone."""
+        self.catch_up()
+        return self._tabs.get(tab_id)
+
+    async def tab(self, tab_id: int) -> Tab:
+        """The tab with this id, with its state as it is now. Raises BrowserError, code ``no-tab``, when there is none."""
+        answer = await self.call("tab.get", {"tab": tab_id}, timeout=TAB_SECONDS)
+        return self._know(answer["tab"])
+
     async def open_tab(self, url: str, *, container: str | None = None) -> Tab:
         """Open `url` in a new foreground tab; returns once its document can be worked on.
 
@@ -129,11 +155,18 @@ class BrowserSession:
         raise BrowserError("Firefox has no tab in front; open one with session.open_tab(url)", code="no-tab")
 
     @asynccontextmanager
-    async def lease(self, tab: Tab | int) -> AsyncIterator[Tab]:
+    async def lease(self, tab: Tab | int, *, navigation: Navigation = "notice", hosts: Sequence[str] = ()) -> AsyncIterator[Tab]:
         """Be the one owner of a tab (a `Tab` or its id) for the length of the block.
 
-        Raises BusyError, at once, while another block owns it, and BrowserError, code ``no-tab``, when it is not there.
+        `navigation` is about what the page starts by itself: a link, a script, a form, a redirect, a refresh, a window that it
+        opens. With ``"notice"`` it is told in results, and tools do nothing more on another host without a grant. With
+        ``"block"``, what leads to another host than the one that the tab shows, or one of `hosts`, is stopped before it loads, in
+        this tab and in those that it opens; `Tab.stopped` says what was. What you open yourself is never stopped.
+
+        Raises BusyError, at once, while another block owns it, BrowserError, code ``no-tab``, when it is not there, and
+        BadOptionsError for another word or for `hosts` that are none.
         """
+        allowed = check_navigation(navigation, hosts)
         wanted = tab.id if isinstance(tab, Tab) else tab
         if wanted in self._leases:
             raise BusyError(
@@ -142,9 +175,22 @@ class BrowserSession:
         self._leases.add(wanted)
         try:
             answer = await self.call("tab.get", {"tab": wanted}, timeout=TAB_SECONDS)
-            yield self._know(answer["tab"])
+            leased = self._know(answer["tab"])
+            if navigation == "notice":
+                yield leased
+                return
+            try:
+                await self.call("tab.hold", {"tab": wanted, "hosts": allowed}, timeout=TAB_SECONDS)
+                yield leased
+            finally:
+                await self._let_go(wanted)
         finally:
             self._leases.discard(wanted)
+
+    async def _let_go(self, tab_id: int) -> None:
+        """The tab is its user's again, whatever ended the lease. A lost browser lets go by itself."""
+        with trio.move_on_after(LET_GO_SECONDS, shield=True), suppress(BrowserError):
+            await self.call("tab.hold", {"tab": tab_id, "hosts": None}, timeout=LET_GO_SECONDS)
 
     # For Tab
 
@@ -153,7 +199,7 @@ class BrowserSession:
 
         Raises UsageError, code ``permit-missing``, for an act: those go through `Tab.act`, which takes a permit.
         """
-        if method.startswith("page.act"):
+        if method.startswith(("page.act", "page.aim")):
             raise UsageError("an act needs the gate's permit; use tab.act(target, op, value, permit=...)", code="permit-missing")
         try:
             answer = await self.channel.call(method, params, timeout=timeout)
@@ -199,6 +245,9 @@ class BrowserSession:
                 self._know(news.params["tab"])
             case "tab.removed":
                 self._forget(news.params["tab"])
+            case "tab.stopped":
+                if (tab := self._tabs.get(news.params["tab"])) is not None:
+                    tab.note_stopped(news.params["url"])
 
     def _know(self, state: Mapping[str, Any]) -> Tab:
         tab = self._tabs.get(state["tab"])

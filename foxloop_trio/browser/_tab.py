@@ -6,6 +6,8 @@ is known of its effect is reported before it leaves.
 
 from __future__ import annotations
 
+import base64
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -21,10 +23,13 @@ from ..errors import BadOptionsError, BrowserError, ChannelError
 from ._act import ActResult, Value, check_permit, check_pin
 from ._changes import changes
 from ._faults import browser_error
+from ._navigation import MAX_STOPPED
 from ._picture import Screenshot, check_picture
 from ._reading import TOP_ONLY, Question, documents_of, element_of, with_top
 from ._restricted import restriction_words
 from ._snapshot import Control, Snapshot
+from ._table import Table
+from ._trusted import TRUSTED_OPS, act_by_hand
 from ._uploads import check_files, pieces
 
 if TYPE_CHECKING:
@@ -38,6 +43,9 @@ SETTLE_SECONDS: Final = 3.0
 """The page reference's deadlines (section 6); they exist because a document that is unloading may never answer."""
 GOTO_SECONDS: Final = 15.0
 TAB_SECONDS: Final = 10.0
+FETCH_SECONDS: Final = 30.0
+"""For one piece of a file: three megabytes at 100 kB a second."""
+FETCH_BYTES: Final = 3 * 2**20
 CAPTURE_SECONDS: Final = 10.0
 RETRY_SECONDS: Final = 0.2
 RETRIES: Final = 50
@@ -60,6 +68,9 @@ REFUSED_UNSTARTED: Final[Mapping[str, str]] = {
     "timeout": "timeout",
 }
 """Codes with which the add-on says that an act was not begun, and the refusal that this is for who acts."""
+
+UNBEGUN: Final = {"ok": False, "started": False, "submitted": False, "navigated": False, "dialogs": []}
+"""What every refusal before the first event has, as the wire has it."""
 
 UNANSWERED: Final = ActResult(ok=False, started=True, reason="timeout")
 """Sent, and no answer: it may have been done or not."""
@@ -103,6 +114,8 @@ class Tab:
         self._reads = 0
         self._documents: dict[int, str] = {}
         self._context: str | None = None
+        self._stopped: deque[str] = deque(maxlen=MAX_STOPPED)
+        self._stops = 0
 
     def __repr__(self) -> str:
         return f"<Tab {self.id}{' closed' if self.closed else ''} {self._state['url'][:80]!r}>"
@@ -128,6 +141,30 @@ class Tab:
     def host(self) -> str | None:
         """Host name of the address, lower case, no port; None when the tab shows no http or https page."""
         return _host(self.url)
+
+    @property
+    def stopped(self) -> tuple[str, ...]:
+        """Addresses that the page wanted to lead to and that a lease with ``navigation="block"`` stopped; the newest 50, oldest
+        first. Untrusted.
+        """
+        self.session.catch_up()
+        return tuple(self._stopped)
+
+    @property
+    def stops(self) -> int:
+        """How many were stopped in all."""
+        self.session.catch_up()
+        return self._stops
+
+    def stopped_since(self, stops: int) -> tuple[str, ...]:
+        """Those that came after `stops` had this value, as far as they are remembered."""
+        new = self.stops - stops
+        return self.stopped[-new:] if new > 0 else ()
+
+    def note_stopped(self, url: str) -> None:
+        """The add-on stopped this one."""
+        self._stopped.append(url)
+        self._stops += 1
 
     def update(self, state: Mapping[str, Any]) -> None:
         """Take a newer state of this tab, as the wire has it."""
@@ -210,6 +247,19 @@ class Tab:
         words = restriction_words(self.url)
         return BrowserError(f"the page cannot be {verb}: {words} (Firefox: {error})", code=error.code)
 
+    async def table(self, nth: int = 1, *, find: str | None = None, offset: int = 0, rows: int = 50, frame: int = 0) -> Table:
+        """Read the `nth` table or grid of a document, from 1: so many `rows` (at most 200) behind the first `offset`.
+
+        `find`: only rows that hold these words, whatever their case. `frame`: of the newest look; 0 is the top one. What nobody can
+        see is left out. Raises BrowserError as `snapshot` does, but does not wait for a page that loads.
+        """
+        question = {"nth": nth, "offset": offset, "rows": rows, "frame": frame, **({} if find is None else {"find": find})}
+        try:
+            answer = await self._call("page.table", question, READ_SECONDS)
+        except BrowserError as error:
+            raise self._explained(error, "read") from error
+        return Table.from_wire(answer, offset=offset)
+
     async def screenshot(
         self,
         *,
@@ -273,9 +323,8 @@ class Tab:
         """Do one thing to one pinned control, once.
 
         `target` is the pin that was judged, and `permit` the gate's leave for it (`ctx.permit`). Give `report=ctx.report_effect`
-        and
-        `cancel_grace=ctx.cancel_grace`: when the act is cancelled, it waits that many seconds at most for its true end and reports
-        it.
+        and `cancel_grace=ctx.cancel_grace`: when the act is cancelled, it waits that many seconds at most for its true end and
+        reports it.
         `mark` draws a ring around the control for 0.6 s.
 
         `dialog`, ``{"accept": True, "reply": ...}``, is the answer that the first question of the page (confirm, prompt, leaving
@@ -321,14 +370,65 @@ class Tab:
                 raise
         if files:
             check_permit(permit, target, op, value, self.host, dialog, now=now, salt=salt)  # it took a while
-        try:
-            call = self.session.channel.start("page.act", {**place, **judged, **how}, timeout=ACT_SECONDS)
-        except ChannelError as error:
-            raise browser_error(error) from error
+        order = {**place, **judged, **how}
         done = {"op": op, "control": target["control"]}
-        result = await _follow(call, lambda state: tell(state, done if state in ("done", "partial") else None), cancel_grace)
+
+        def told(state: EffectState) -> None:
+            tell(state, done if state in ("done", "partial") else None)
+
+        if not (self.session.trusted_input and op in TRUSTED_OPS and target["frame"] == 0):
+            result = await _follow(self._send_act(order), told, cancel_grace)
+        else:
+            allowed = partial(check_permit, permit, target, op, value, dialog=dialog, now=now, salt=salt)
+            result = await self._by_hand(order, lambda: allowed(host=self.host), told, cancel_grace)
         self.session.acknowledge(place, call_id)
         return result
+
+    def _send_act(self, order: Mapping[str, Any]) -> Call:
+        """The one place from which an act goes out, or the second half of one that came by Firefox's own input."""
+        try:
+            return self.session.channel.start("page.act", order, timeout=ACT_SECONDS)
+        except ChannelError as error:
+            raise browser_error(error) from error
+
+    async def _by_hand(
+        self, order: Mapping[str, Any], allowed: Callable[[], None], told: Callable[[EffectState], None], grace: float
+    ) -> ActResult:
+        """The route of `_trusted`: the tab comes to the front, and the input is Firefox's own."""
+        context = await self.bidi_context()
+        if not self.active:
+            await self.activate()
+
+        async def aim() -> Mapping[str, Any]:
+            try:
+                return await self.session.channel.call("page.aim", order, timeout=ACT_SECONDS)
+            except RemoteCallError as error:
+                if error.code in REFUSED_UNSTARTED:
+                    return {"outcome": {**UNBEGUN, "reason": REFUSED_UNSTARTED[error.code]}}
+                raise browser_error(error) from error
+            except ChannelError as error:
+                raise browser_error(error) from error
+
+        async def finish(how: str) -> ActResult:
+            try:
+                return ActResult.from_wire(await self._send_act({**order, "input": how}).result())
+            except ChannelError as error:
+                raise browser_error(error) from error
+
+        async def send(actions: list[dict[str, Any]]) -> None:
+            await self.session.bidi("input.performActions", context=context, actions=actions)
+
+        return await act_by_hand(aim=aim, allowed=allowed, send=send, finish=finish, tell=told, grace=grace)
+
+    async def fetch(self, target: Mapping[str, Any], ticket: str, offset: int) -> tuple[bytes, bool]:
+        """The next piece of a file that the operation ``download`` took in the document of `target`, and whether it is the last.
+
+        `offset` counts the bytes that came before: pieces are fetched in their order. Raises BrowserError, code ``document-gone``
+        when the document went away, and the file with it; ``timeout`` when the server is too slow.
+        """
+        place = {"frame": target["frame"], "document": target["document"]}
+        answer = await self._call("page.fetch", {**place, "call": ticket, "offset": offset, "most": FETCH_BYTES}, FETCH_SECONDS)
+        return base64.b64decode(answer["data"]), answer["end"]
 
     async def settle(self, target: Mapping[str, Any], *, list_for: int | None = None, sent: bool = False) -> Settled:
         """Wait until the document of `target` has been quiet for 0.12 s, at most 1.5 s.

@@ -56,18 +56,24 @@
   const quoted = (text) => JSON.stringify(text);
   let number = 0;
   const lines = [`- Page URL: ${location.href}`, `- Page Title: ${document.title}`];
-  const walk = (parent, depth, above) => {
+  // Texts that follow each other are one.
+  let open = -1;
+  const addText = (text, depth) => {
+    if (!text) return;
+    if (open === lines.length - 1) lines[open] += " " + text;
+    else open = lines.push("  ".repeat(depth) + "- text: " + text) - 1;
+  };
+  const walk = (parent, depth) => {
     for (const node of (parent.shadowRoot || parent).childNodes) {
       if (node.nodeType === 3) {
-        const text = squeeze(node.data);
-        if (text && text !== above) lines.push("  ".repeat(depth) + "- text: " + text);
+        addText(squeeze(node.data), depth);
         continue;
       }
       if (node.nodeType !== 1 || ["script", "style", "noscript", "template", "head"].includes(node.localName)) continue;
       if (node.localName !== "option" && !seen(node)) continue;
       const kind = role(node);
       if (kind === null) continue;
-      if (!kind) { walk(node, depth, above); continue; }
+      if (!kind) { walk(node, depth); continue; }
       const called = name(node).slice(0, 900);
       const states = [];
       if (node.checked || node.getAttribute("aria-checked") === "true") states.push("[checked]");
@@ -82,17 +88,27 @@
       const at = lines.push(line) - 1;
       if (node.localName === "textarea" || (node.localName === "input" && (kind === "textbox" || kind === "searchbox" || kind === "spinbutton"))) {
         const value = node.type === "password" ? "•".repeat(node.value.length) : squeeze(node.value);
-        if (value) lines[at] += ": " + value;
+        const hint = squeeze(node.placeholder || "");
+        if (hint && hint !== called) {
+          lines[at] += ":";
+          lines.push("  ".repeat(depth + 1) + "- /placeholder: " + hint);
+          if (value) lines.push("  ".repeat(depth + 1) + "- text: " + value);
+        } else if (value) lines[at] += ": " + value;
+        open = -1;
         continue;
       }
       if (kind === "link") lines.push("  ".repeat(depth + 1) + "- /url: " + node.getAttribute("href"));
-      walk(node, depth + 1, called);
-      const inside = lines.slice(at + 1);
-      const only = inside.length === 1 ? inside[0].trim().replace(/^- text: /, "") : null;
-      if (only !== null && only !== inside[0].trim() && !called) { lines.length = at + 1; lines[at] += ": " + only; }
-      else if (inside.length) lines[at] += ":";
+      const own = lines.length;
+      open = -1;
+      walk(node, depth + 1);
+      open = -1;
+      // A text that is all there is stands behind the role, unless the name says it already.
+      const only = lines.length === own + 1 ? lines[own].trim() : "";
+      if (only === "- text: " + called) lines.length = own;
+      else if (own === at + 1 && only.startsWith("- text: ")) { lines.length = own; lines[at] += only.slice("- text".length); }
+      if (lines.length > at + 1) lines[at] += ":";
     }
   };
-  walk(document.body || document.documentElement, 0, "");
+  walk(document.body || document.documentElement, 0);
   return lines.join("\n");
 }

@@ -29,6 +29,7 @@
     if (element.localName === "textarea") return "text";
     if (element.localName === "button") return "button";
     const type = element.type;
+    if (type === "search" && element.getAttribute("role") === "textbox") return "text"; // ARIA has the last word on what it is
     if (["button", "submit", "reset", "image"].includes(type)) return "button";
     if (["checkbox", "radio", "search", "number", "password", "file", "range", "color"].includes(type)) return type;
     return "text";

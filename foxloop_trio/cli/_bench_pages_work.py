@@ -16,16 +16,20 @@ from typing import Any, Final
 import attrs
 import trio
 
-from ..browser import BrowserSession, Control, Snapshot, Tab, launch_firefox
+from ..browser import BrowserSession, Control, Snapshot, Tab, launch_firefox, page_text
 from ..corpora import SavedPage, serve_pages
 from ..errors import FoxloopError
+from ._bench_aria import aria_yaml
 from ._bench_measure import Figure
 from ._bench_pages_eye import SeenField, fields_on
+from ._bench_tokens import tokens
 
 __all__ = ["Miss", "Read", "compare", "figures", "kinds_of", "read_pages"]
 
 LEAST_LISTED: Final = 0.98
 """Share of the visible typed fields that must be listed with the right kind and a label."""
+MOST_TOKENS: Final = 0.6
+"""Tokens of our text for each of a dump of the accessibility tree without references."""
 PAGE_SECONDS: Final = 20.0
 """For one page in all; a look has its own limits."""
 START: Final = "start.html"
@@ -74,7 +78,10 @@ class Miss:
 
 @attrs.frozen(kw_only=True)
 class Read:
-    """What one page gave. `good` counts by kind the fields that are listed well, `there` all that are visible."""
+    """What one page gave. `good` counts by kind the fields that are listed well, `there` all that are visible.
+
+    `text_tokens`: those of our text; `tree_tokens`: those of the bare dump of its accessibility tree, 0 when it has none.
+    """
 
     position: int
     url: str
@@ -82,6 +89,8 @@ class Read:
     elements: int = 0
     controls: int = 0
     in_page_ms: float = 0.0
+    text_tokens: int = 0
+    tree_tokens: int = 0
     there: Mapping[str, int] = attrs.field(factory=dict)
     good: Mapping[str, int] = attrs.field(factory=dict)
     unseen: int = 0
@@ -126,6 +135,7 @@ async def _read(session: BrowserSession, tab: Tab, context: str, url: str, page:
             if not tab.url.startswith(url):
                 return None
             seen, elements = await fields_on(session, context, page)
+            tree = await _tree(session, context)
     except (FoxloopError, trio.TooSlowError) as error:
         if not tab.url.startswith(url):
             return None
@@ -141,11 +151,21 @@ async def _read(session: BrowserSession, tab: Tab, context: str, url: str, page:
         elements=elements,
         controls=len(controls),
         in_page_ms=sum(frame.took for frame in snapshot.frames) * 1000,
+        text_tokens=tokens(page_text(snapshot)),
+        tree_tokens=tokens(tree),
         there=there,
         good={kind: count - bad[kind] for kind, count in there.items()},
         unseen=len(seen) - len(visible),
         misses=missed,
     )
+
+
+async def _tree(session: BrowserSession, context: str) -> str:
+    """The bare dump of the page; nothing where the page's own scripts make that impossible."""
+    try:
+        return await aria_yaml(session, context)
+    except FoxloopError:
+        return ""
 
 
 async def _all_controls(tab: Tab, first: Snapshot) -> list[Control]:
@@ -228,6 +248,9 @@ def figures(found: Sequence[Read]) -> list[Figure]:
     failed = sum(one.error is not None for one in found)
     shares = [sum(one.good.values()) / sum(one.there.values()) for one in found if one.there]
     share = good / there if there else 1.0
+    dumped = [one for one in found if one.tree_tokens]
+    ratios = [one.text_tokens / one.tree_tokens for one in dumped]
+    ratio = sum(one.text_tokens for one in dumped) / sum(one.tree_tokens for one in dumped) if dumped else 0.0
     return [
         Figure(
             name=f"visible typed fields listed with the right kind and a label (of {there}; beside it: the median page)",
@@ -244,5 +267,13 @@ def figures(found: Sequence[Read]) -> list[Figure]:
             unit="",
             target="none",
             met=failed == 0,
+        ),
+        Figure(
+            name=f"tokens / those of the bare dump of the tree (of {len(dumped)} pages; beside it: the median page)",
+            value=ratio,
+            by_least=median(ratios) if ratios else 0.0,
+            unit="x",
+            target=f"at most {MOST_TOKENS:g}",
+            met=ratio <= MOST_TOKENS,
         ),
     ]

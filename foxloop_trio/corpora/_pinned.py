@@ -19,7 +19,7 @@ import attrs
 
 from ..errors import FoxloopError
 
-__all__ = ["CorpusError", "Download", "Pinned", "unpacked"]
+__all__ = ["CorpusError", "Download", "Pinned", "unpacked", "user_cache"]
 
 DOWNLOAD_SECONDS: Final = 300.0
 """How long pip may take for 13 MB, and for looking into a source package, before we say that the index cannot be reached."""
@@ -52,7 +52,7 @@ def unpacked(pinned: Pinned, unpack: Callable[[Path, Path], Path], *, cache: Pat
     user's (default: ``foxloop-trio`` in the XDG cache folder). Blocks; two processes may call it at once, since the finished folder
     appears in one rename. Raises CorpusError, with the way out, when the archive cannot be had or is not the pinned one.
     """
-    home = (cache if cache is not None else _user_cache()) / f"{pinned.package}-{pinned.version}-{pinned.sha256[:12]}"
+    home = (cache if cache is not None else user_cache()) / f"{pinned.package}-{pinned.version}-{pinned.sha256[:12]}"
     pages = home / "html"
     if pages.is_dir():
         return pages
@@ -72,7 +72,7 @@ def unpacked(pinned: Pinned, unpack: Callable[[Path, Path], Path], *, cache: Pat
     return pages
 
 
-def _user_cache() -> Path:
+def user_cache() -> Path:
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     home = configured if configured.is_absolute() else Path.home() / ".cache"  # relative ones count for nothing (XDG)
     return home / "foxloop-trio"

@@ -1,6 +1,6 @@
 """Guards: what they see, what they may say, and how several of them are asked in turn.
 
-It stands below the loop and the ReAct facade, so that one guard serves both. The guards themselves are in `foxloop_trio.react`.
+It stands below the loop and the ReAct facade, so that one guard serves both. The guards are in `foxloop_trio/react/guards`.
 """
 
 from ._chain import GuardChain, Said

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from ..actions import MAX_SAFE_INTEGER, Money
+from ..actions import MAX_SAFE_INTEGER, Money, unchecked
 from ..errors import BadOptionsError
 from ..events import LimitName
 from ..ports import ChatReply, Usage
@@ -79,6 +79,8 @@ class TokenUse:
     input_tokens: int
     output_tokens: int
     estimated: bool
+    cost: Money | None = None
+    """What the reply says that it cost; None when it does not say so in `Money`."""
 
     @property
     def total(self) -> int:
@@ -93,30 +95,28 @@ def token_use(reply: object, characters_sent: Callable[[], int]) -> TokenUse:
 
     `characters_sent` is only asked when it is needed.
     """
-    usage = usage_of(reply)
-    if usage is not None:
-        inbound, outbound = usage.input_tokens, usage.output_tokens
+    usage = reply.usage if isinstance(reply, ChatReply) else None
+    cost = None
+    if isinstance(usage, Usage):
+        inbound, outbound, cost = usage.input_tokens, usage.output_tokens, usage.cost
+        if cost is not None and not isinstance(cost, Money):
+            cost = None
         if (
             type(inbound) is int
             and type(outbound) is int
             and 0 <= inbound <= MAX_SAFE_INTEGER
             and 0 <= outbound <= MAX_SAFE_INTEGER
         ):
-            return TokenUse(inbound, outbound, False)
+            return _use(inbound, outbound, False, cost)
         if _counts(inbound) and _counts(outbound):
-            return TokenUse(math.ceil(inbound), math.ceil(outbound), False)
+            return TokenUse(math.ceil(inbound), math.ceil(outbound), False, cost)
     sent = characters_sent()
     total = math.ceil((sent + _reply_size(reply)) / CHARACTERS_PER_TOKEN)
     inbound = min(total, sent // CHARACTERS_PER_TOKEN)
-    return TokenUse(inbound, total - inbound, True)
+    return TokenUse(inbound, total - inbound, True, cost)
 
 
-def cost_of(reply: object) -> Money | None:
-    """What a reply says that it cost; None when it does not say so in `Money`."""
-    usage = usage_of(reply)
-    if usage is None or usage.cost is None:
-        return None
-    return usage.cost if isinstance(usage.cost, Money) else None
+_use = unchecked(TokenUse)
 
 
 def usage_of(reply: object) -> Usage | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NoReturn, Protocol
 
@@ -29,7 +30,6 @@ from ..actions import (
     decision_to_json,
     unchecked,
 )
-from ..canonical import canonical_json
 from ..events import (
     ApprovalNeeded,
     Blocked,
@@ -47,10 +47,12 @@ from ..guarding import ToolCall as GuardedCall
 from ..guarding import ToolResult as GuardedResult
 from ..tools import Tool
 from ._budget import Budget
+from ._call import Call, OpenCall, Ran, failed
 from ._denials import Denials
 from ._effects import (
     NOTHING,
     OK,
+    YES,
     Answer,
     AskHuman,
     CallInterrupted,
@@ -63,6 +65,7 @@ from ._effects import (
     Interrupted,
     LimitReached,
     Note,
+    Ok,
     Prepare,
     Raised,
     Redact,
@@ -80,7 +83,7 @@ from ._guarded import Guards
 from ._history import History
 from ._redaction import MASK, WITHHELD, Masks, withheld
 from ._repeats import RepeatTracker
-from ._reply import ARGUMENT_DEPTH, NOT_JSON, ReadCall, contains_text
+from ._reply import NOT_JSON, contains_text
 
 FAILURE_LIMIT: Final = 3
 """Failed results in a row that end a run (loop specification 11.3)."""
@@ -124,72 +127,17 @@ class Setup:
     guarded: bool = False
 
 
-@attrs.define
-class Call:
-    """One call on its way: what the planner wrote, what it means, and what events and trail may show of it."""
-
-    planned: PlannedCall
-    args: Any
-    """The parsed arguments; NOT_JSON when they are none."""
-    tool: Tool | None
-    shown: Any
-    """The arguments for events and trail: these, or what `redact` made of them, or the raw text when it is not JSON."""
-    in_history: bool = True
-    """Whether the assistant message holds it, so that the planner must get an answer to it."""
-    plain: bool = False
-    """Whether the arguments are certainly JSON as the gate takes it, having been read in the plain way."""
-    remarks: str = ""
-    """What guards that rewrote it want the planner to read in front of its result."""
-
-    @property
-    def key(self) -> str:
-        """The canonical arguments, by which calls are the same, however they are spaced and ordered."""
-        return self.planned.args if self.args is NOT_JSON else canonical_json(self.args, max_depth=ARGUMENT_DEPTH)
-
-
-@attrs.define
-class OpenCall:
-    """The call that holds a permit now, and the action that the permit allows."""
-
-    call: PlannedCall
-    permit: Permit
-    allowed: Action
-    started: bool = False
-    end: ToolEnd | None = None
-    """How its tool ended, once it has; the result is not on record yet."""
-    noted: bool = False
-    """Whether its effect is on record, or goes there with the next write."""
-
-
-@attrs.define(kw_only=True)
-class Ran:
-    """What came of a call: the words for the planner, and why it is not ok when it is not."""
-
-    output: ToolOutput
-    reason: ResultReason | None = None
-    detail: str | None = None
-    effect: Effect | None = None
-    shown: str | None = None
-    """The text that the planner had read, when it comes from a trail."""
-    seen: str | None = None
-    """For a read: a digest of what it saw."""
-    blocked: bool = False
-    """A guard rewrote the call to one that does not fit."""
-    interrupted: str | None = None
-    """For a call that an earlier run left without a result: the host that it was allowed on, or the empty text."""
-
-
-def failed(reason: ResultReason, summary: str, *, detail: str | None = None, effect: Effect | None = None) -> Ran:
-    """A failed result in our own words; the detail goes along as outside text."""
-    return Ran(output=ToolOutput(ok=False, summary=summary, untrusted=detail), reason=reason, detail=detail, effect=effect)
-
-
 # Built in every step, from parts that are known to be right.
 _action = unchecked(Action)
 _context = unchecked(ToolContext)
 _tool_call = unchecked(ToolCall)
 _gate_decision = unchecked(GateDecision)
 _tool_result = unchecked(ToolResult)
+_open_call = unchecked(OpenCall)
+_ran = unchecked(Ran)
+_turn = unchecked(Turn)
+_gate_check = unchecked(GateCheck)
+_close_permit = unchecked(ClosePermit)
 
 
 class Ended(Exception):
@@ -227,6 +175,8 @@ class Calls:
         self._setup = setup
         self.step = 0
         self.tool_runs = 0
+        limit = setup.budget.tool_calls
+        self._tool_runs_limit = math.inf if limit is None else limit
         self.masks = Masks(setup.tools)
         self._failures = 0
         self._denials = 0
@@ -254,18 +204,12 @@ class Calls:
     # What is said
 
     def _say(self, event: LoopEvent, record: Mapping[str, Any] = NOTHING) -> Emit:
-        """The effect that says an event, with what `redact` hides masked in it. Where `_plain` holds, that is `Emit(event)`."""
+        """The effect that says an event, with what `redact` hides masked in it. Where `_plain` holds, the event itself will do."""
         if not self._setup.recorded:
             record = NOTHING
         if self.masks.hidden:
             return Emit(self.masks.value(event), self.masks.record(record))
         return Emit(event, record)
-
-    def _call(self, read: ReadCall) -> Call:
-        """A call as read. Before it is put on record, `redact` has its word on what may be shown of it."""
-        tool = self._setup.tools.get(read.planned.name)
-        shown = read.planned.args if read.args is NOT_JSON else read.args
-        return Call(read.planned, read.args, tool, shown, plain=read.plain)
 
     def _redacted(self, tool: Tool, args: Any, raw: str) -> Steps[Any]:
         """What may be shown of arguments; only their length when `redact` cannot say, or they are not JSON (ruling 13)."""
@@ -290,9 +234,9 @@ class Calls:
         # Planned before the trail ended, and not begun: only the masks of its arguments are left, and those are not to be run.
         lost = self.past_is_masked and self.past is not None and self.past.ended and _is_hidden(call)
         event = _tool_call(step=self.step, id=planned.id, name=planned.name, args=copied(call.shown))
-        emit = Emit(event) if self._plain else self._say(event, self._call_record(call, refusal))
+        said = event if self._plain else self._say(event, self._call_record(call, refusal))
         try:
-            if (answer := (yield emit)) is not OK:
+            if (answer := (yield said)) is not OK:
                 taken(answer)
         except CallInterrupted as gap:
             return (yield from self._break_off(call, gap.answer))
@@ -317,13 +261,13 @@ class Calls:
                 action, shown = yield from self._action(call, tool)
             except StepRaised as fault:
                 return (yield from self._conclude(call, self._raised("invalid-args", fault.answer, prompt.NOT_PREPARED)))
-        if self._tool_calls_spent():
+        if self.tool_runs >= self._tool_runs_limit:
             # Every call gets an answer, so this one and the rest of the reply are skipped before the run stops (ruling 46).
             yield from self._skip(call, prompt.SKIPPED_OVER_BUDGET)
             return "over-budget"
         # The gate's leave, a human's included (steps 11 to 15). Leave that lapsed in waiting is asked for anew.
         for _ in range(REJUDGE_LIMIT):
-            decision = self._judgement((yield GateCheck(action)))
+            decision = self._judgement((yield _gate_check(action)))
             if (answer := (yield self._decision(planned, decision, "check", action, shown))) is not OK:
                 taken(answer)
             if not isinstance(decision, Allow):
@@ -333,7 +277,7 @@ class Calls:
             self._denials = 0
             opened = self._open
             assert opened is not None
-            if self._may_begin((yield Turn("tool", opened.permit))):
+            if (answer := (yield _turn("tool", opened.permit))) is YES or self._may_begin(answer):
                 break
             yield from self._give_back(opened)
         else:
@@ -452,8 +396,7 @@ class Calls:
         )
 
     def _tool_calls_spent(self) -> bool:
-        limit = self._setup.budget.tool_calls
-        return limit is not None and self.tool_runs >= limit
+        return self.tool_runs >= self._tool_runs_limit
 
     # The gate and the human
 
@@ -506,26 +449,31 @@ class Calls:
 
     def _judgement(self, answer: Answer) -> Decision:
         """What the gate said; one that raised ends the run."""
+        if type(answer) is Ok:
+            said: Decision = answer.value
+            return said
         try:
-            decision: Decision = taken(answer)
-            return decision
+            taken(answer)
         except StepRaised as fault:
             self._block("gate-error", fault.answer.message)
+        raise AssertionError("`taken` raises for whatever is not Ok")
 
-    def _decision(self, call: PlannedCall, decision: Decision, via: Literal["check", "redeem"], action: Action, shown: Any) -> Emit:
+    def _decision(
+        self, call: PlannedCall, decision: Decision, via: Literal["check", "redeem"], action: Action, shown: Any
+    ) -> Emit | GateDecision:
         """The effect that says a decision. An allowed call is open from here on."""
         if isinstance(decision, Allow):
-            self._open = OpenCall(call, decision.permit, decision.permit.action)
+            self._open = _open_call(call, decision.permit, decision.permit.action)
         event = _gate_decision(
             step=self.step,
             id=call.id,
             via=via,
             decision=decision.decision,
-            action=_with_args(action, copied(shown)),
+            action=_action(tool=action.tool, args=copied(shown), domain=action.domain, scope=action.scope, amount=action.amount),
             reason=decision.reason if isinstance(decision, Deny) else None,
         )
         if self._plain:
-            return Emit(event)
+            return event
         record = decision_to_json(decision)
         if isinstance(decision, Allow) and self._open is not None:
             record["allowed"] = _allowed_record(self._open.allowed, action, shown)
@@ -586,7 +534,8 @@ class Calls:
         opened.started = True
         args: Any = allowed.args  # parsed from the permit, and nobody else's
         try:
-            end: ToolEnd = taken((yield RunTool(call.planned.id, tool, permit, args, self._context(allowed.domain, permit))))
+            context = self._context(allowed.domain, permit)
+            end: ToolEnd = taken((yield RunTool(call.planned.id, tool, permit, args, context)))
         except StepRaised as fault:
             ended = fault.answer.tool or ToolEnd()
             ran = self._raised("tool-error", fault.answer, prompt.TOOL_RAISED)
@@ -601,14 +550,14 @@ class Calls:
         else:
             ended, output = end, end.output
             assert output is not None
-            ran = Ran(output=output, reason=None if output.ok else "failed", effect=end.effect, shown=end.shown)
+            ran = _ran(output=output, reason=None if output.ok else "failed", effect=end.effect, shown=end.shown)
             if tool.scope == "read" and output.ok:
                 ran.seen = end.seen or _seen(output)
                 self._looked(allowed.domain, ran.seen)
         opened.end = ended  # so that a stop that comes before the result is on record can say how it ended
         effect = ended.effect
         # What it spent stays spent, unless it said that it did nothing.
-        close = ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle")
+        close = _close_permit(permit, "release" if effect is not None and effect.state == "not-started" else "settle")
         if (answer := (yield close)) is not OK:
             taken(answer)
         self._open = None
@@ -671,7 +620,7 @@ class Calls:
         self._all_ran = False
         yield from perform(self._result(call, failed("skipped", why)))
 
-    def _result(self, call: Call, ran: Ran, *, told: bool = True) -> Emit:
+    def _result(self, call: Call, ran: Ran, *, told: bool = True) -> Emit | ToolResult:
         """The effect that shows a result to the consumer; and, when `told`, the planner will read it."""
         if call.remarks:
             ran.output = attrs.evolve(ran.output, summary=f"{call.remarks}\n{ran.output.summary}")
@@ -695,7 +644,7 @@ class Calls:
             detail=detail[:DETAIL_LIMIT] if detail is not None else None,
             data=output.data,
         )
-        return Emit(event) if self._plain else self._say(event, _result_record(ran, shown))
+        return event if self._plain else self._say(event, _result_record(ran, shown))
 
     def _masked(self, output: ToolOutput) -> ToolOutput:
         """Masked before anything is cut: half a secret at a cut would no longer be found."""

@@ -333,10 +333,18 @@ class TrailLost(Unwind):
         self.answer = answer
 
 
-Steps = Generator[EngineEffect[Any], Answer, T]
+Asked = EngineEffect[Any] | LoopEvent
+"""What the engine yields: an effect; or an event by itself, which stands for the `Emit` that says it and nothing besides."""
+
+Steps = Generator[Asked, Answer, T]
 
 
-def perform(effect: EngineEffect[T]) -> Steps[T]:
+def as_effect(asked: Asked) -> EngineEffect[Any]:
+    """The effect that is asked for, also by a bare event."""
+    return asked if isinstance(asked, EngineEffect) else Emit(asked)
+
+
+def perform(effect: EngineEffect[T] | LoopEvent) -> Steps[T]:
     """Yield one effect and give back its value, typed; any other answer unwinds as the matching exception."""
     value: T = taken((yield effect))
     return value

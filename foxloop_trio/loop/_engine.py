@@ -22,16 +22,17 @@ from ..events import Aborted, Blocked, Check, Done, InFlight, Plan, PlannedCall,
 from ..guarding import ModelReply
 from ..ports import ChatReply
 from ..tools import Tool
-from ._budget import TokenUse, cost_of, token_use, usage_of
-from ._calls import SUMMARY_LIMIT, Call, Calls, Ended, Setup, as_guarded, failed
+from ._budget import TokenUse, token_use, usage_of
+from ._call import Call, failed
+from ._calls import SUMMARY_LIMIT, Calls, Ended, Setup, as_guarded
 from ._effects import (
     NOTHING,
     OK,
+    YES,
     Answer,
     AskPlanner,
     CheckInput,
     ClosePermit,
-    Emit,
     EngineEffect,
     GateCheck,
     Limit,
@@ -67,6 +68,7 @@ PLANNERS_TURN: Final = Turn("planner")
 NO_CALLS: Final[tuple[Sequence[Call], int]] = ((), 0)
 
 _plan = unchecked(Plan)
+_ask_planner = unchecked(AskPlanner)
 
 
 class Engine(Calls):
@@ -126,7 +128,7 @@ class Engine(Calls):
     def _first_read(self, tool: Tool) -> Steps[None]:
         """A look before the first request (section 8). Whatever stands in its way skips it; nobody is asked, nothing is counted."""
         planned = PlannedCall(id=FIRST_READ_ID, name=tool.name, args="{}")
-        call = Call(planned, {}, tool, {})
+        call = Call(planned, {}, {}, tool=tool)
         if self.guards is not None:
             refused = yield from self._guarded(self.guards, call, tool)
             self._test_guards()
@@ -162,9 +164,11 @@ class Engine(Calls):
 
         A reply without calls is dealt with here.
         """
+        answer: Any
         time_is_up: Limit | None = None
         try:
-            self._may_begin((yield PLANNERS_TURN))
+            if (answer := (yield PLANNERS_TURN)) is not YES:
+                self._may_begin(answer)
         except LimitReached as limit:
             time_is_up = limit.answer  # other reasons are named before it
         if self.step >= self._setup.max_steps or self._spending_ends:
@@ -183,25 +187,24 @@ class Engine(Calls):
             yield from perform(Note("loop.observation", self._history.observation(self.step, sent)))
         try:
             settle = self._settle_input() if self._results else None
-            answer: ChatReply | Settled | Unreadable = taken((yield AskPlanner(sent, settle, self._last_check)))
+            answer = taken((yield _ask_planner(sent, settle, self._last_check)))
         except StepRaised as fault:
             self._block("model-error", fault.answer.message)
-        if isinstance(answer, Settled):
+        if type(answer) is Settled:
             yield from self._judge_claim(None, answer.summary[:SUMMARY_LIMIT], answer.check, settled=True)
             return NO_CALLS
         if self._results:
             self._results = []
         self._all_ran = True
-        if isinstance(answer, Unreadable):
+        if type(answer) is Unreadable:
             self.tokens += answer.use.total
             self._add_cost(answer.cost)
             yield from self._correct(answer.problem, answer.use)
             return NO_CALLS
         use = token_use(answer, self._history.measure)
         self.tokens += use.input_tokens + use.output_tokens
-        cost = cost_of(answer)
-        if cost is not None or self._spending_ends:
-            self._add_cost(cost)
+        if use.cost is not None or self._spending_ends:
+            self._add_cost(use.cost)
         try:
             reply = read_reply(answer, step=self.step, names=self._names, used=self._ids)
         except BadReplyError as fault:
@@ -211,20 +214,20 @@ class Engine(Calls):
                 self._test_guards()
             return NO_CALLS
         self._corrections = 0
-        calls = [self._call(read) for read in reply.calls]
-        if self._redacts:
-            for call in calls:
-                if call.tool is not None and call.tool.redact is not None:
-                    call.shown = yield from self._redacted(call.tool, call.args, call.planned.args)
+        tools, calls = self._setup.tools, reply.calls
+        for call in calls:
+            call.tool = tool = tools.get(call.planned.name)
+            if tool is not None and tool.redact is not None:
+                call.shown = yield from self._redacted(tool, call.args, call.planned.args)
         plan = _plan(
             step=self.step,
             text=reply.text,
-            calls=tuple([call.planned if self._plain else self._as_shown(call) for call in calls]),
+            calls=reply.planned if self._plain else tuple([self._as_shown(call) for call in calls]),
             provider=answer.provider,
             tier=answer.tier,
             repairs=reply.repairs,
         )
-        if (said := (yield Emit(plan) if self._plain else self._say(plan, self._spent(use)))) is not OK:
+        if (said := (yield plan if self._plain else self._say(plan, self._spent(use)))) is not OK:
             taken(said)
         if self.guards is not None:
             yield from self._replied(self.guards, answer, reply.text, calls)

@@ -22,9 +22,8 @@ import trio
 from trio import current_time
 from trio.lowlevel import checkpoint_if_cancelled
 
-from ..actions import Allow, Ask, CheckResult, Deny, Effect, Permit, ToolOutput, copied
+from ..actions import Allow, CheckResult, Effect, Permit, ToolOutput, copied, unchecked
 from ..actions._run import acting_for_run
-from ..canonical import canonical_json
 from ..guarding import GuardChain, Said
 from ..ports import Approver, ChatReply, Environment, Gate, Planner, TrailSink, WallClock
 from ._budget import Budget
@@ -56,12 +55,12 @@ from ._effects import (
     Turn,
 )
 from ._engine import Engine
+from ._interruptible import called
+from ._promised import decided, host_name, prepared
 from ._race import Race
 from ._recording import Recorder
-from ._reply import ARGUMENT_DEPTH
 from ._shortcuts import shortcut
 from ._waits import STEP_SECONDS, Waited, WaitLimit, Waits
-from ._watched import called
 from ._words import raised
 
 FRESH_SECONDS: Final = 1.0
@@ -91,6 +90,10 @@ class Ports:
     trail_timeout: float
 
 
+_ok = unchecked(Ok)
+_tool_end = unchecked(ToolEnd)
+
+
 class Performer:
     """Performs the effects of one run."""
 
@@ -98,6 +101,7 @@ class Performer:
         self._ports = ports
         self._guards = guards
         self._engine = engine
+        self._asks_environments = bool(ports.environments)
         self._acting = acting_for_run(engine.run_id)
         """Around what the gate is asked, so that what a grant allows per run is counted per run."""
         self._waits = waits
@@ -147,8 +151,9 @@ class Performer:
             waits.now = current_time()
             plain = waits.rested_since_tool and waits.now - self._judged_at <= FRESH_SECONDS
         else:
-            plain = waits.rested and turn.kind == "planner" and not self._ports.environments
-            waits.rested = waits.rested and not plain
+            plain = waits.rested and turn.kind == "planner" and not self._asks_environments
+            if plain:
+                waits.rested = False
         self._turned = plain
         return plain
 
@@ -229,7 +234,7 @@ class Performer:
             waited = await self._waits.wait("planner", limit, seconds, self._chat, effect.messages, watched=True, turned=turned)
             if type(waited.value) is not ChatReply:
                 waited.value = _exact(waited.value, ChatReply)
-            return waited if isinstance(waited, Ok) else _answer(waited)
+            return waited if type(waited) is Ok else _answer(waited)
         race = Race(self._ports, self._waits, effect)
         waited = await self._waits.wait("planner", limit, seconds, race.run)
         if race.settle_fault is not None:
@@ -284,18 +289,13 @@ class Performer:
         if not isinstance(answer, Ok):
             return answer
         try:
-            prepared = dict(answer.value)
-            canonical_json(prepared, max_depth=ARGUMENT_DEPTH)  # what no gate could judge and no trail hold is refused here
-            # A copy: what a tool's own code still holds and changes must not change what was judged.
-            return Ok(copied(prepared))
+            return Ok(prepared(answer.value))
         except Exception as fault:
             return raised(fault)
 
     async def _domain(self, effect: Domain) -> Answer:
         answer = await self._hook(f"domain of {effect.tool.name}", str, effect.tool.domain, effect.args, effect.ctx)
-        return (
-            Ok(str.__str__(answer.value)) if isinstance(answer, Ok) else answer
-        )  # a plain host name, also for a member of an enum
+        return Ok(host_name(answer.value)) if isinstance(answer, Ok) else answer
 
     async def _describe(self, effect: Describe) -> Answer:
         answer = await self._hook(f"describe of {effect.tool.name}", object, effect.tool.describe, effect.args, effect.ctx)
@@ -344,12 +344,10 @@ class Performer:
 
     async def _gate_check(self, effect: GateCheck) -> Answer:
         waits, check_now = self._waits, self._check_now
-        check: Callable[..., Awaitable[Any]] = self._ports.gate.check
-        if not effect.store_request:
-            check = partial(check, store_request=False)
-            check_now = partial(check_now, store_request=False) if check_now is not None else None
         if check_now is None or not waits.quiet:
-            return await self._judged(check, effect.action)
+            return await self._judged(self._check(effect), effect.action)
+        if not effect.store_request:
+            check_now = partial(check_now, store_request=False)
         # Nothing is awaited when the gate can say it at once. What may cut a wait is looked at all the same, before and after; a
         # function that blocks cannot be cut.
         await checkpoint_if_cancelled()
@@ -365,7 +363,11 @@ class Performer:
             return await self._given_back(Waited(decision, fault is None, fault, Stop("abort")))
         if fault is not None:
             return raised(fault)
-        return self._decided(decision) if decision is not None else await self._judged(check, effect.action)
+        return self._decided(decision) if decision is not None else await self._judged(self._check(effect), effect.action)
+
+    def _check(self, effect: GateCheck) -> Callable[..., Awaitable[Any]]:
+        check: Callable[..., Awaitable[Any]] = self._ports.gate.check
+        return check if effect.store_request else partial(check, store_request=False)
 
     async def _gate_redeem(self, effect: GateRedeem) -> Answer:
         return await self._judged(self._ports.gate.redeem, effect.token, effect.action)
@@ -385,11 +387,12 @@ class Performer:
 
     @staticmethod
     def _decided(decision: object) -> Answer:
-        if type(decision) is Allow:
-            return Ok(decision) if decision.permit.alive else raised(ValueError("the gate gave a permit that is closed already"))
-        if type(decision) is Ask or type(decision) is Deny:
-            return Ok(decision)
-        return raised(TypeError(f"the gate answered {type(decision).__name__}, not Allow, Ask or Deny"))
+        if type(decision) is Allow and decision.permit.alive:
+            return _ok(decision)  # the usual answer
+        try:
+            return Ok(decided(decision))
+        except (TypeError, ValueError) as fault:
+            return raised(fault)
 
     async def _ask_human(self, effect: AskHuman) -> Answer:
         approve = self._ports.on_approval
@@ -435,15 +438,16 @@ class Performer:
         self._tool_began, self._end = False, None
         turned, self._turned = self._turned, False
         waited = await self._waits.wait(f"tool {tool.name}", limit, seconds, self._begin, effect, human=tool.human, turned=turned)
-        if isinstance(waited, Ok):
-            output = waited.value
+        if isinstance(waited, Waited):
+            return await self._tool_was_cut(effect, waited)
+        output = waited.value
+        if type(output) is not ToolOutput:
+            output = _exact(output, ToolOutput)
             if type(output) is not ToolOutput:
-                output = _exact(output, ToolOutput)
-            if not isinstance(output, ToolOutput):
                 wrong = TypeError(f"the tool returned {type(output).__name__}, not a ToolOutput")
-                return raised(wrong, tool=ToolEnd(effect=effect.ctx._cell.effect))
-            return Ok(ToolEnd(output=output, effect=effect.ctx._cell.effect))
-        return await self._tool_was_cut(effect, waited)
+                return raised(wrong, tool=ToolEnd(effect=reported_effect(effect)))
+        waited.value = _tool_end(output=output, effect=effect.ctx._cell.effect)
+        return waited
 
     async def _tool_was_cut(self, effect: RunTool, waited: Waited) -> Answer:
         """A tool that raised, or that an abort or a limit cut: what is known of its effect, and what it returned all the same."""

@@ -81,11 +81,15 @@ def parse_arguments(raw: str) -> Any:
 def plain_arguments(raw: str) -> dict[str, Any] | None:
     """What `read_arguments` reads without repairs in ASCII text that is nothing but an object, and that cannot be nested too deep
     for anybody, as nearly all are; None says nothing."""
-    if not raw.isascii() or "\\u" in raw or raw.count("{") + raw.count("[") >= READ_DEPTH - 1:
+    braces = raw.count("{")
+    if not raw.isascii() or "\\u" in raw or braces + raw.count("[") >= READ_DEPTH - 1:
         return None
     try:
-        value, end = _scan(raw, 0)
-    except (ValueError, RecursionError, StopIteration):
+        # With one object and one colon for each of its keys, no key is repeated, and nobody need look for that.
+        value, end = _scan_flat(raw, 0) if braces == 1 else _scan(raw, 0)
+        if braces == 1 and len(value) != raw.count(":"):
+            value, end = _scan(raw, 0)
+    except (ValueError, TypeError, RecursionError, StopIteration):
         return None
     return value if type(value) is dict and end == len(raw) else None
 
@@ -159,6 +163,8 @@ def _refuse_constant(name: str) -> NoReturn:
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_whole, parse_float=_finite, parse_constant=_refuse_constant
 )
+_FLAT_DECODER: Final = json.JSONDecoder(parse_int=_whole, parse_float=_finite, parse_constant=_refuse_constant)
+_scan_flat: Final = _FLAT_DECODER.scan_once  # type: ignore[attr-defined]
 _decode: Final = _DECODER.decode
 _raw_decode: Final = _DECODER.raw_decode
 _scan: Final = _DECODER.scan_once  # type: ignore[attr-defined]  # the part of `raw_decode` that is no error handling

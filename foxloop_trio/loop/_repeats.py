@@ -44,15 +44,18 @@ class RepeatTracker:
     def hit(self, name: str, args: Any, raw: str, *, read: bool) -> str | None:
         """Take note of one call, by its name, parsed arguments and raw text; words for the host when it goes too far, else None."""
         call = (name, args, raw)
-        if self._last is None or not same(call, self._last):
-            self._last, self._count, self._seen = call, 0, None
-        self._count += 1
-        if self._count >= SAME_CALL_LIMIT:
-            return f"{name} was called three times in a row with the same arguments"
+        last, acts = self._last, self._acts
+        # Arguments that differ, as they nearly always do, are seen to differ before anything else is compared.
+        if last is None or args != last[1] or not same(call, last):
+            self._last, self._count, self._seen = call, 1, None
+        else:
+            self._count += 1
+            if self._count >= SAME_CALL_LIMIT:
+                return f"{name} was called three times in a row with the same arguments"
         if not read:
-            self._acts.append(call)
-            if self._is_pair():
-                return f"{self._acts[0][0]} and {self._acts[1][0]} were called in turn, three times each"
+            acts.append(call)
+            if len(acts) == PAIR_WINDOW and args == acts[-3][1] and self._is_pair():
+                return f"{acts[0][0]} and {acts[1][0]} were called in turn, three times each"
         return None
 
     def saw(self, seen: str) -> None:
@@ -66,7 +69,7 @@ class RepeatTracker:
         self._count -= 1
 
     def _is_pair(self) -> bool:
-        if len(self._acts) < PAIR_WINDOW or not same(self._acts[-1], self._acts[-3]):
+        if not same(self._acts[-1], self._acts[-3]):
             return False
         a, b, *later = self._acts
         return all(same(call, b if index % 2 else a) for index, call in enumerate(later)) and not same(a, b)

@@ -15,6 +15,7 @@ import attrs
 from ..actions import MAX_SAFE_INTEGER, unchecked
 from ..events import PlannedCall
 from ..ports import ChatReply
+from ._call import ARGUMENT_DEPTH, Call
 from ._frozen import FrozenDict, FrozenList
 from ._repair import (
     NOT_JSON,
@@ -37,7 +38,6 @@ __all__ = [
     "REPLY_LIMIT",
     "BadReplyError",
     "NotJson",
-    "ReadCall",
     "ReadReply",
     "contains_text",
     "parse_arguments",
@@ -53,11 +53,11 @@ CALLS_LIMIT: Final = 2048
 HISTORY_CALLS: Final = 128
 """Calls of one reply that the history keeps: providers refuse requests with more results than that to one message."""
 
-ARGUMENT_DEPTH: Final = 32
-"""The gate refuses an action that is nested deeper (gate specification, section 3)."""
-
 UNKNOWN: Final = "unknown"
 """What the history calls a tool whose name no server would take."""
+
+
+TEXT_OR_NONE: Final = frozenset({str, type(None)})
 
 
 class BadReplyError(Exception):
@@ -65,21 +65,13 @@ class BadReplyError(Exception):
 
 
 @attrs.define
-class ReadCall:
-    """A call, its raw argument text in `planned.args`, and the value of its arguments, or NOT_JSON."""
-
-    planned: PlannedCall
-    args: Any
-    plain: bool = False
-    """Whether they were read in the plain way, and so are certainly JSON as the gate takes it."""
-
-
-@attrs.define
 class ReadReply:
     """What a reply says."""
 
     text: str | None
-    calls: tuple[ReadCall, ...]
+    calls: tuple[Call, ...]
+    planned: tuple[PlannedCall, ...]
+    """The same calls, as the planner wrote them."""
     message: FrozenDict
     """For the history: role, content, and `tool_calls` when there are some, all of which any server takes."""
     repairs: tuple[str, ...]
@@ -117,9 +109,10 @@ def _read_plain(reply: object, names: Container[str], used: set[str]) -> ReadRep
     content, raw_calls = reply.message.get("content"), reply.message.get("tool_calls")
     if content is not None or type(raw_calls) is not list or not 0 < len(raw_calls) <= HISTORY_CALLS:
         return None
-    if not (reply.provider is None or type(reply.provider) is str) or not (reply.tier is None or type(reply.tier) is str):
+    if type(reply.provider) not in TEXT_OR_NONE or type(reply.tier) not in TEXT_OR_NONE:
         return None
-    calls: list[ReadCall] = []
+    calls: list[Call] = []
+    planned: list[PlannedCall] = []
     kept: list[FrozenDict] = []
     ids: list[str] = []
     size = 0
@@ -127,7 +120,7 @@ def _read_plain(reply: object, names: Container[str], used: set[str]) -> ReadRep
         if type(call) is not dict or type(function := call.get("function")) is not dict:
             return None
         call_id, name, raw = call.get("id"), function.get("name"), function.get("arguments")
-        if type(call_id) is not str or type(name) is not str or type(raw) is not str or name not in names:
+        if not (type(call_id) is type(name) is type(raw) is str) or name not in names:
             return None
         if call_id in used or call_id in ids or call_id == "first_read" or usable_id(call_id) is None:
             return None
@@ -136,11 +129,13 @@ def _read_plain(reply: object, names: Container[str], used: set[str]) -> ReadRep
         if value is None or size > REPLY_LIMIT:
             return None
         ids.append(call_id)
-        calls.append(ReadCall(_planned(id=call_id, name=name, args=raw), value, True))
+        as_written = _planned(id=call_id, name=name, args=raw)
+        planned.append(as_written)
+        calls.append(_call(as_written, value, value, True))
         kept.append(FrozenDict(id=call_id, type="function", function=FrozenDict(name=name, arguments=raw)))
     used.update(ids)
     message = FrozenDict(role="assistant", content=None, tool_calls=FrozenList(kept))
-    return ReadReply(None, tuple(calls), message, (), len(kept))
+    return _read_reply(None, tuple(calls), tuple(planned), message, (), len(kept))
 
 
 def _read(reply: object, step: int, names: Container[str], used: set[str]) -> ReadReply:
@@ -163,13 +158,13 @@ def _read(reply: object, step: int, names: Container[str], used: set[str]) -> Re
     if not raw_calls:
         if raw_calls is not None and not isinstance(raw_calls, list | tuple):
             raise BadReplyError(f"message.tool_calls is {type(raw_calls).__name__}, not a list")
-        return ReadReply(content, (), FrozenDict(role="assistant", content=content), tuple(repairs), 0)
+        return ReadReply(content, (), (), FrozenDict(role="assistant", content=content), tuple(repairs), 0)
     if not isinstance(raw_calls, list | tuple):
         raise BadReplyError(f"message.tool_calls is {type(raw_calls).__name__}, not a list")
     if len(raw_calls) > CALLS_LIMIT:
         raise BadReplyError(f"message.tool_calls has {len(raw_calls)} calls; at most {CALLS_LIMIT} are read")
     room = REPLY_LIMIT - (len(content) if content is not None else 0)
-    calls: list[ReadCall] = []
+    calls: list[Call] = []
     kept: list[FrozenDict] = []
     for index, raw_call in enumerate(raw_calls):
         call, sent, size = _read_call(index, raw_call, step, names, used, repairs, room)
@@ -178,7 +173,7 @@ def _read(reply: object, step: int, names: Container[str], used: set[str]) -> Re
         if index < HISTORY_CALLS:
             kept.append(sent)
     whole = FrozenDict(role="assistant", content=content, tool_calls=FrozenList(kept))
-    return ReadReply(content, tuple(calls), whole, tuple(repairs), len(kept))
+    return ReadReply(content, tuple(calls), tuple([call.planned for call in calls]), whole, tuple(repairs), len(kept))
 
 
 def _read_content(content: Any, repairs: list[str]) -> str:
@@ -211,7 +206,7 @@ def _joined(parts: list[Any] | tuple[Any, ...]) -> str:
 
 def _read_call(
     index: int, call: Any, step: int, names: Container[str], used: set[str], repairs: list[str], room: int
-) -> tuple[ReadCall, FrozenDict, int]:
+) -> tuple[Call, FrozenDict, int]:
     """One call, its form for the history, and its size. Each fault costs something; a sound call passes by them all."""
     if type(call) is dict or isinstance(call, Mapping):
         function: Any = call.get("function")
@@ -254,10 +249,12 @@ def _read_call(
         text = "{}"
     function = FrozenDict(name=name if known or _usable_name(name) else UNKNOWN, arguments=text)
     sent = FrozenDict(id=call_id, type="function", function=function)
-    return ReadCall(_planned(id=call_id, name=name, args=raw), value), sent, size
+    return Call(_planned(id=call_id, name=name, args=raw), value, raw if value is NOT_JSON else value), sent, size
 
 
 _planned = unchecked(PlannedCall)
+_read_reply = unchecked(ReadReply)
+_call = unchecked(Call)
 
 usable_id: Final = re.compile(r"[A-Za-z0-9_.:-]{1,64}").fullmatch
 _usable_name: Final = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch

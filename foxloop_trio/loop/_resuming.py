@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from ..errors import UsageError
 from ..events import STOP_EVENTS
@@ -19,7 +19,7 @@ def replay(engine: Engine, recorded: RecordedRun, versions: Mapping[str, Any]) -
     """Drive a fresh engine with all that was recorded, and say where it first goes another way."""
     recall = Recall(recorded, going_on=False, guards=engine.guards)
     try:
-        _drive(engine, engine.run(), recall, masked=recorded.masked)
+        _drive(engine, _effects_of(engine), recall, masked=recorded.masked)
     except Exhausted:
         return Replayed(run=recorded.run, entries=recall.compared, finished=False)
     except Differs as found:
@@ -35,7 +35,7 @@ def resumed(engine: Engine, recorded: RecordedRun, start: Mapping[str, Any]) -> 
 
     Raises UsageError when the engine does not go the recorded way, since nobody knows then what it would go on from.
     """
-    steps = engine.run()
+    steps = _effects_of(engine)
     before = recorded.open_end()
     try:
         _drive(engine, steps, Recall(before, going_on=True, guards=engine.guards), masked=recorded.masked)
@@ -100,6 +100,11 @@ def usable_nonce(recorded: RecordedRun) -> str:
 
 def _same_end(recorded: RecordedRun) -> str:
     return f"run {recorded.run} cannot be resumed: with these options it would only come to the same end again; give it more room"
+
+
+def _effects_of(engine: Engine) -> Generator[EngineEffect[Any], Answer, None]:
+    """What an engine of a recorded run asks for; it yields no bare events."""
+    return cast("Generator[EngineEffect[Any], Answer, None]", engine.run())
 
 
 def _drive(engine: Engine, steps: Generator[EngineEffect[Any], Answer, None], recall: Recall, *, masked: bool) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import Any, Final, Literal, NoReturn
+from typing import Any, Final, Literal, NoReturn, get_args
 
 import attrs
 import trio
@@ -19,7 +19,7 @@ from ..actions import Money
 from ..errors import BusyError
 from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
 from ..guarding import GuardChain
-from ._effects import OK, YES, Answer, ClosePermit, Emit, EngineEffect, Limit, Steps, Stop, StopCause, Turn
+from ._effects import OK, YES, Answer, ClosePermit, Emit, EngineEffect, Limit, Steps, Stop, StopCause, Turn, as_effect
 from ._engine import Engine
 from ._performing import Performer, Ports
 from ._recording import Recorder
@@ -41,6 +41,7 @@ class Statistics:
     waiting_since: float | None
 
 
+EVENTS: Final = frozenset(get_args(LoopEvent))
 NOTABLE: Final = STOP_EVENTS | {ApprovalNeeded}
 
 STOP_RESERVE: Final = 1.0
@@ -83,10 +84,8 @@ class LoopRun:
         self._outcome: Outcome | None = None
         self._begun = False
         self._current: EngineEffect[Any] | None = None
-        self._handed: Emit | None = None
         self._handed_at: float | None = None
         """Since when the consumer holds what a human is asked; None when it holds anything else."""
-        self._reader: trio.lowlevel.Task | None = None
         self._idle: trio.Event | None = None
         self._leaving = False
         self._wound_up_by = 0.0
@@ -163,8 +162,8 @@ class LoopRun:
     async def __aexit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._reader is not None:
-            if trio.lowlevel.current_task() in (self._reader, self._waits.helper):
+        if self._waits.reader is not None:
+            if trio.lowlevel.current_task() in (self._waits.reader, self._waits.helper):
                 raise BusyError("this run was left from inside one of its own tools or hooks; leave it where it was opened")
             # Another task still waits for an event. It gets the next one, most likely `aborted`, and no other after it.
             self.abort()
@@ -183,39 +182,39 @@ class LoopRun:
 
     @trio.lowlevel.enable_ki_protection
     async def __anext__(self) -> LoopEvent:
-        if self._state != "open" or self._leaving or self._reader is not None:
+        waits = self._waits
+        if self._state != "open" or self._leaving or waits.reader is not None:
             self._turn_away()
-        self._reader = current_task()
+        waits.reader = current_task()
         send, recorder, performer, handlers = self._parts
         try:
             # The consumer came back: the answer to the event it held; None before the first effect, as every generator wants it.
             answer: Answer | None
-            if self._handed is not None:
-                answer = OK if self._waits.quiet and self._handed_at is None else self._answer_to_handed()
-                self._handed = None
+            if self._begun:
+                answer = OK if waits.quiet and self._handed_at is None else self._answer_to_handed()
             else:
                 answer, self._begun = None, True
             # Send answers and perform effects until an event is on record and can be handed over.
             while True:
                 effect: Any = send(answer)  # type: ignore[arg-type]
                 kind = type(effect)
-                if kind is Emit:
-                    event: LoopEvent = effect.event
-                    if recorder.on:
-                        self._current = effect
-                        answer = await recorder.record(effect)
-                        if answer is not None and not (isinstance(event, Blocked) and event.reason == "trail-failed"):
-                            continue
-                    self._handed = effect
-                    if type(event) in NOTABLE:
-                        self._hand_over(event)
-                    return event
+                if kind in EVENTS:
+                    if kind in NOTABLE:
+                        self._hand_over(effect)
+                    return effect  # type: ignore[no-any-return]
                 self._current = effect
                 if kind is Turn and performer.may_begin(effect):
                     await checkpoint_if_cancelled()
                     answer = YES
                 elif kind is ClosePermit and effect.permit.close_now():
                     answer = OK
+                elif kind is Emit:
+                    event: LoopEvent = effect.event
+                    answer = await recorder.record(effect)
+                    if answer is None or (isinstance(event, Blocked) and event.reason == "trail-failed"):
+                        if type(event) in NOTABLE:
+                            self._hand_over(event)
+                        return event
                 else:
                     answer = await handlers[kind](effect)
         except GeneratorExit:
@@ -227,7 +226,7 @@ class LoopRun:
             await self._wind_up(_cause_of(fault))
             raise
         finally:
-            self._reader = None
+            waits.reader = None
             if self._idle is not None:
                 self._idle.set()
 
@@ -285,7 +284,7 @@ class LoopRun:
             return
         unwritten, self._recorder.unwritten = self._recorder.unwritten, None
         self._waits.human_seconds += self._held_human(trio.current_time())
-        self._handed = self._handed_at = None
+        self._handed_at = None
         event: StopEvent = Aborted(step=self._engine.step)
         self._wound_up_by = trio.current_time() + self._trail_timeout
         self._recorder.until = self._wound_up_by - min(STOP_RESERVE, self._trail_timeout / 2)
@@ -307,7 +306,7 @@ class LoopRun:
             if not self._begun:
                 next(self._generator)
             while True:
-                self._current = asked = self._generator.send(answer)
+                self._current = asked = as_effect(self._generator.send(answer))
                 if isinstance(asked, Emit):
                     self._recorder.until = self._wound_up_by
                     failed = await self._recorder.record(asked)
@@ -320,8 +319,8 @@ class LoopRun:
             # The usual end. A generator that was spent before it said its stop event is a fault of ours; what is open is closed and
             # the end is recorded still.
             if not recorded:
-                for asked in self._engine.close_up():
-                    await self._performer.perform(asked)
+                for left in self._engine.close_up():
+                    await self._performer.perform(left)
                 self._recorder.until = self._wound_up_by
                 await self._recorder.record(Emit(event, {"cause": cause}))
             return event

@@ -6,8 +6,8 @@ only once, so one a wait is both cheaper and simpler than one an `__anext__`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable
+from math import inf as NEVER  # noqa: N812  # a limit that is none
 from typing import Any, Final, Literal
 
 import attrs
@@ -15,14 +15,18 @@ import trio
 from trio import CancelScope, current_time
 from trio.lowlevel import checkpoint_if_cancelled
 
+from ..actions import unchecked
 from ..events import LimitName
 from ._effects import Limit, Ok, Stop
-from ._watched import Watched, interruptible
+from ._interruptible import interruptible
 
 STEP_SECONDS: Final = 30.0
 """Longest wait for one gate answer, `prepare`, `domain`, `describe` or completion check (ruling 7)."""
 
 WaitLimit = LimitName | Literal["step_seconds"]
+
+
+_ok = unchecked(Ok)
 
 
 @attrs.define
@@ -45,7 +49,7 @@ class Waits:
 
     def __init__(self, work_seconds: float) -> None:
         self._work_seconds = work_seconds
-        self._limited = work_seconds != math.inf
+        self._limited = work_seconds != NEVER
         self.quiet = not self._limited
         """Nothing can have stopped the run meanwhile: no abort, no pause, and no end of its work time. So nobody need look."""
         self.rested = False
@@ -62,6 +66,8 @@ class Waits:
         """What is awaited now, and since when; None between two waits."""
         self.hidden: Exception | None = None
         """What was raised beside a cancellation in this wait, and would be lost with it."""
+        self.reader: trio.lowlevel.Task | None = None
+        """The task that waits for an event."""
         self.helper: trio.lowlevel.Task | None = None
         """The task beside the reader's, while settle races the planner."""
         self._human_since: float | None = None
@@ -127,15 +133,15 @@ class Waits:
         is not watched, the clock.
         """
         now = self.now if turned and not watched else current_time()
-        deadline = math.inf
-        if seconds != math.inf or (self._limited and not human):
+        deadline = NEVER
+        if seconds != NEVER or (self._limited and not human):
             deadline = now + seconds
             if not human:
                 run_deadline = self.started_at + self.human_seconds + self._work_seconds
                 if run_deadline <= deadline:
                     deadline, limit = run_deadline, "seconds"
-        scope = CancelScope(deadline=deadline)
-        self._scope, self.now_waiting, self.hidden = scope, (name, now), None
+        self._scope = scope = CancelScope() if deadline == NEVER else CancelScope(deadline=deadline)
+        self.now_waiting, self.hidden = (name, now), None
         if human:
             self._human_since = now
         if self.aborted:
@@ -143,13 +149,17 @@ class Waits:
         value: Any = None
         returned = False
         fault: Exception | None = None
+        sleeper = self.reader if watched else None
+        if sleeper is not None:
+            # Trio clears this whenever a task has slept, so afterwards it says whether others had their turn.
+            before, sleeper.custom_sleep_data = sleeper.custom_sleep_data, self
         try:
             with scope:
                 try:
-                    if not (turned and self.quiet and deadline == math.inf):
+                    if not (turned and self.quiet and deadline == NEVER):
                         # A cancel that came while a record was being written is seen before anything begins, not after.
                         await checkpoint_if_cancelled()
-                    value = await (Watched(self, fn, args) if watched else interruptible(fn, *args))
+                    value = await interruptible(fn, *args)
                     returned = True
                 except BaseExceptionGroup as group:
                     # With a cancellation in it, it is a cancellation (GB-L18); the rest is kept for the record.
@@ -164,17 +174,22 @@ class Waits:
             fault = error
         finally:
             self._scope = self.now_waiting = None
+            if sleeper is not None:
+                if sleeper.custom_sleep_data is self:
+                    sleeper.custom_sleep_data = before
+                else:
+                    self.rested = self.rested_since_tool = True
             if human:
                 self._human_since = None
                 self.human_seconds += current_time() - now
-        if returned and fault is None and deadline == math.inf and not self.aborted:
-            return Ok(value)
+        if returned and fault is None and deadline == NEVER and not self.aborted:
+            return _ok(value)
         # An abort or a limit wins over what came back late, which the caller may still want to have on record.
         waited = Waited(value, returned, fault)
         if self.aborted:
             waited.cut, waited.cut_at = Stop("abort"), self.aborted_at if self.aborted_at is not None else now
             waited.fault = waited.fault or self.hidden
-        elif scope.cancelled_caught or (deadline != math.inf and current_time() >= deadline):
+        elif scope.cancelled_caught or (deadline != NEVER and current_time() >= deadline):
             waited.cut_at = deadline
             if limit == "step_seconds":
                 waited.fault = TimeoutError(f"{name} took longer than {seconds:g} s")

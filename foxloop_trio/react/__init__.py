@@ -1,20 +1,24 @@
-"""The ReAct facade: bring your own model and tools; a plain loop around them, with hooks and guards."""
+"""The ReAct facade: bring your own model and tools; a plain loop around them, with hooks and guards.
 
-from ._budget_guard import BudgetGuard
-from ._gate_hook import gate_hook, react_hooks_from_gate, react_tool
+To read it: `_loop` is the call and the order of a turn, `_thinking` asks the model, `_acting` sees to its calls; the other modules
+beside them are what these three stand on. `guards` and `adapters` come on top: a run needs none of them.
+"""
+
+from ..guarding import Ask, Block, Guard, GuardBusyError, Message, ModelReply, Note, Rewrite, State, Stop, ToolCall, ToolResult
 from ._hooks import Hooks, Instead, TurnRecord
-from ._ledger import Ledger
 from ._loop import run_react_loop
-from ._loop_detector import LoopDetector
-from ._mcp import mcp_tools
 from ._options import Llm
-from ._planner_llm import llm_from_planner, planner_as_llm
-from ._policy import Decision, PolicyEngine, Rule, RuleLimit
-from ._policy_packs import host_allow_list, no_shell_metacharacters, read_only, spend_cap
 from ._result import AgentRunResult, StateHolder
-from ._state import Message, ModelReply, State, ToolCall, ToolResult
 from ._tools import ReactTool, ToolRegistry, ToolSpec
-from ._verdicts import Ask, Block, Guard, GuardBusyError, Note, Rewrite, Stop
+from .adapters._gate import gate_hook, react_hooks_from_gate, react_tool
+from .adapters._mcp import mcp_tools
+from .adapters._planner import llm_from_planner, planner_as_llm
+from .guards._budget_guard import BudgetGuard
+from .guards._ledger import Ledger
+from .guards._loop_detector import LoopDetector
+from .guards.policy._engine import Decision, PolicyEngine
+from .guards.policy._packs import host_allow_list, no_shell_metacharacters, read_only, spend_cap
+from .guards.policy._rules import Rule, RuleLimit
 
 __all__ = [
     "AgentRunResult",

@@ -1,4 +1,4 @@
-"""The conversation of a run: a list that knows whether the host has edited it, and the form in which every provider takes it.
+"""The conversation of a run: the live list that hooks may edit, kept in the form in which every provider takes it.
 
 An edit (by a hook, or a seed from elsewhere) may leave a result without its call, a call without its result, or one id for two
 calls. `settled` mends all three; it walks the whole list, so the run does it only after an edit.
@@ -6,101 +6,81 @@ calls. `settled` mends all three; it walks the whole list, so the run does it on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import attrs
 
-from ..errors import PlannerError
-from ..guarding import Message, ToolCall
-from ..loop._repair import mended
+from ..actions import unchecked
+from ..guarding import Message, ModelReply, State, ToolCall, ToolResult
 from ..loop._reply import new_id, usable_id
 from . import _words
-from ._reply import Room, plain_arguments
+from ._reading import read_message, readable
+
+_message: Callable[..., Message] = unchecked(Message)
 
 
-class Conversation(list[Message]):
-    """The live list. The run itself adds with `add`; every other change sets `edited`."""
+class Conversation:
+    """`state.messages`, and what the run itself last knew of it: where the two differ, the host has edited.
 
-    __slots__ = ("edited",)
+    `used`: every call id of the run, so that none stands for two calls.
+    """
 
-    def __init__(self, messages: Iterable[Message] = ()) -> None:
-        super().__init__(messages)
-        self.edited = False
+    def __init__(self, state: State) -> None:
+        self.used: set[str] = set()
+        self._state = state
+        self._live = state.messages
+        self._known: list[Message] = []
+        self._settle()
 
-    def replace(self, messages: Sequence[Message]) -> None:
-        super().__setitem__(slice(None), messages)
-        self.edited = False
+    def add_reply(self, reply: ModelReply) -> None:
+        self._add(_message(role="assistant", content=reply.text or "", tool_calls=reply.tool_calls))
 
-    def append(self, item: Any) -> None:
-        self.edited = True
-        super().append(item)
+    def add_result(self, call: ToolCall, result: ToolResult) -> None:
+        """The one tool message that answers a call."""
+        self._add(_message(role="tool", content=result.content, tool_call_id=call.id, name=call.name))
 
-    def extend(self, items: Iterable[Any]) -> None:
-        self.edited = True
-        super().extend(items)
+    def add_note(self, text: str) -> None:
+        self._add(Message(role="system", content=text))
 
-    def insert(self, index: SupportsIndex, item: Any) -> None:
-        self.edited = True
-        super().insert(index, item)
+    def _add(self, message: Message) -> None:
+        """To whatever list a hook has put in the place of ours; see `settle`."""
+        messages = self._state.messages
+        if messages is not self._live:
+            _listed(messages)
+        list.append(messages, message)
+        self._known.append(message)
 
-    def pop(self, index: SupportsIndex = -1) -> Message:
-        self.edited = True
-        return super().pop(index)
+    def settle(self) -> None:
+        """After an edit by the host: the messages as any provider takes them (R20), in the run's own list.
 
-    def remove(self, item: Any) -> None:
-        self.edited = True
-        super().remove(item)
+        Whether there was one is told by a comparison, which is quick as long as the lists hold the very same objects. Raises
+        TypeError or ValueError for what is no list of messages.
+        """
+        if self._state.messages is not self._live or self._live != self._known:
+            self._settle()
 
-    def clear(self) -> None:
-        self.edited = True
-        super().clear()
+    def _settle(self) -> None:
+        self._known = settled(_listed(self._state.messages), self.used, self._state.turn)
+        self._live[:] = self._known
+        self._state.messages = self._live
 
-    def reverse(self) -> None:
-        self.edited = True
-        super().reverse()
+    def rescue(self, answer: Callable[[], None]) -> None:
+        """The run was ended from outside: `answer` what was begun, so that the conversation can be gone on from.
 
-    def sort(self, *args: Any, **kwargs: Any) -> None:
-        self.edited = True
-        super().sort(*args, **kwargs)
-
-    def __setitem__(self, index: Any, item: Any) -> None:
-        self.edited = True
-        super().__setitem__(index, item)
-
-    def __delitem__(self, index: Any) -> None:
-        self.edited = True
-        super().__delitem__(index)
-
-    def __iadd__(self, items: Iterable[Any]) -> Conversation:  # type: ignore[override,misc]
-        self.extend(items)
-        return self
-
-    def __imul__(self, count: SupportsIndex) -> Conversation:
-        self.edited = True
-        super().__imul__(count)
-        return self
+        Nothing is raised here, whatever hooks have left in the state: it would take the place of what ended the run.
+        """
+        if not isinstance(self._state.messages, list):
+            self._state.messages = self._live
+        answer()
+        self._state.messages = list(readable(self._state.messages))
+        self._settle()
 
 
-def add(messages: list[Message], message: Message) -> None:
-    """Append a message of the run's own, which is no edit; to whatever list a hook has put in the place of ours."""
-    list.append(listed(messages), message)
-
-
-def listed(messages: object) -> list[Any]:
-    """What a hook has put in the place of the conversation, which must be a list. Raises TypeError."""
+def _listed(messages: object) -> list[Any]:
     if not isinstance(messages, list):
         raise TypeError(f"state.messages must stay a list of messages, not {type(messages).__name__}")
     return messages
-
-
-def readable(messages: Iterable[object]) -> Iterator[Message]:
-    """Those that are messages; a hook may have put in something else."""
-    for given in messages:
-        try:
-            yield read_message(given)
-        except (TypeError, ValueError):
-            continue
 
 
 def settled(messages: Iterable[Message | Mapping[str, Any]], used: set[str], turn: int) -> list[Message]:
@@ -112,24 +92,22 @@ def settled(messages: Iterable[Message | Mapping[str, Any]], used: set[str], tur
     done: list[Message] = []
     here: set[str] = set()
     waiting: list[tuple[str, ToolCall]] = []
+    """Calls without a result yet, each with the id that its result will name."""
     for given in messages:
         message = read_message(given)
         if message.role == "tool":
             match = next((pair for pair in waiting if pair[0] == message.tool_call_id), None)
-            if match is not None:
+            if match is not None:  # else it answers nothing, and goes
                 waiting.remove(match)
                 call = match[1]
                 same = message.tool_call_id == call.id and message.name is not None
                 done.append(message if same else attrs.evolve(message, tool_call_id=call.id, name=message.name or call.name))
             continue
         done += [_unanswered(call) for _, call in waiting]
-        waiting = []
-        if message.tool_calls:
-            calls = [_with_own_id(call, index, here, used, turn) for index, call in enumerate(message.tool_calls)]
-            waiting = [(old.id, new) for old, new in zip(message.tool_calls, calls, strict=True)]
-            if any(old is not new for old, new in zip(message.tool_calls, calls, strict=True)):
-                message = attrs.evolve(message, tool_calls=tuple(calls))
-        done.append(message)
+        calls = [_with_own_id(call, index, here, used, turn) for index, call in enumerate(message.tool_calls)]
+        waiting = [(old.id, new) for old, new in zip(message.tool_calls, calls, strict=True)]
+        changed = any(old is not new for old, new in zip(message.tool_calls, calls, strict=True))
+        done.append(attrs.evolve(message, tool_calls=tuple(calls)) if changed else message)
     done += [_unanswered(call) for _, call in waiting]
     used |= here
     return done
@@ -144,28 +122,3 @@ def _with_own_id(call: ToolCall, index: int, here: set[str], used: set[str], tur
 
 def _unanswered(call: ToolCall) -> Message:
     return Message(role="tool", content=_words.NO_RESULT, tool_call_id=call.id, name=call.name)
-
-
-def read_message(given: object) -> Message:
-    """The message that this is; of one from elsewhere, what no model server takes is mended or told in words, as in a reply.
-
-    Raises TypeError or ValueError for what is none.
-    """
-    if isinstance(given, Message):
-        return given
-    if not isinstance(given, Mapping):
-        raise TypeError(f"messages: a message is a Message or a mapping with a role and content, not {type(given).__name__}")
-    try:
-        message = Message.from_json(given)
-        calls = tuple([_plain_call(call) for call in message.tool_calls])
-    except (TypeError, ValueError, PlannerError) as fault:
-        raise ValueError(f"messages: {fault}") from fault
-    content = mended(message.content)
-    if content is message.content and not calls and message.name is None:
-        return message
-    name = None if message.name is None else mended(message.name)
-    return attrs.evolve(message, content=content, tool_calls=calls, name=name)
-
-
-def _plain_call(call: ToolCall) -> ToolCall:
-    return ToolCall(id=call.id, name=mended(call.name), arguments=plain_arguments(call.arguments, Room()))

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import attrs
+import trio
 from attrs.validators import is_callable, optional
+from trio.lowlevel import checkpoint_if_cancelled
 
 from ..guarding import Block, Rewrite, ToolCall, ToolResult
 from ..guarding._nouns import Record
 from ..ports import Usage
 from ._errors import ReactOptionError
+
+LOG: Final = logging.getLogger("foxloop_trio.react")
+
+GIVE_BACK_SECONDS: Final = 5.0
+"""How long giving back the leave of a call that is not run may take. The loop's `cancel_grace` has the same default."""
 
 
 @attrs.frozen(kw_only=True)
@@ -41,21 +50,19 @@ class Hooks:
         """From a `Hooks`, a mapping, or any object with some of these methods. Raises BadOptionsError for what is no function."""
         if given is None:
             return NO_HOOKS
-        if isinstance(given, Hooks):
-            hooks = given
-        elif isinstance(given, Mapping):
+        if isinstance(given, Mapping):
             unknown = [str(name) for name in given if name not in NAMES]
             if unknown:
                 raise ReactOptionError(f"hooks: {', '.join(unknown)} is not known; known are {', '.join(NAMES)}")
-            hooks = cls(**given)
+            found = dict(given)
         else:
-            hooks = cls(**{name: getattr(given, name, None) for name in NAMES})
-            if hooks == cls():
+            found = {name: hook for name in NAMES if (hook := getattr(given, name, None)) is not None}
+            if not found and not isinstance(given, Hooks):
                 raise ReactOptionError(f"hooks: {type(given).__name__} has none of {', '.join(NAMES)}")
-        for name in NAMES:
-            if (hook := getattr(hooks, name)) is not None and not callable(hook):
+        for name, hook in found.items():
+            if hook is not None and not callable(hook):
                 raise ReactOptionError(f"hooks: {name} must be a function, not {type(hook).__name__}")
-        return hooks
+        return cls(**found)
 
 
 NO_HOOKS = Hooks()
@@ -100,3 +107,23 @@ def judged(answer: Any) -> Block | Rewrite | Instead | None:
         if set(answer) <= {"block", "reason", "arguments"} and ("block" in answer or "reason" not in answer):
             return Rewrite(answer["arguments"]) if "arguments" in answer else None
     raise TypeError(f"before_tool_call may return None, block and reason, arguments, or Instead, not {answer!r}"[:300])
+
+
+async def ask(hook: Callable[..., Any], *args: Any) -> Any:
+    """What a hook, sync or async, answers. It is not called at all when a cancel is pending (R18)."""
+    await checkpoint_if_cancelled()
+    value = hook(*args)
+    return await value if inspect.isawaitable(value) else value
+
+
+async def give_back(instead: Instead | None, call_id: str) -> None:
+    """The call is not run after all. What `drop` raises must hide neither what ended the call nor what comes next."""
+    if instead is None or instead.drop is None:
+        return
+    with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_SECONDS):
+        try:
+            done = instead.drop()
+            if inspect.isawaitable(done):
+                await done
+        except Exception:
+            LOG.exception("what was held for the call %s could not be given back", call_id)

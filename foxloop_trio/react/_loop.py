@@ -1,9 +1,8 @@
 """`run_react_loop`: think, act, observe, until the stop tool is called or something else ends the run.
 
-The order of a turn is the text of `Run._turn`, from top to bottom. Asking the model is in `_thinking`, what happens to the
-calls of a turn in `_calls`. The run
-lives in its caller's task; the only nursery is around handlers that may run beside each other, and it is closed before the next
-observation. So cancelling the caller ends the run, and nothing of it goes on.
+The order of a turn is the text of `Run.turn`, from top to bottom; `think` (in `_thinking`) asks the model, and `act` (in
+`_acting`) sees to its calls. The run lives in its caller's task; the only nursery is around handlers that may run beside each
+other, and it is closed before the next observation. So cancelling the caller ends the run, and nothing of it goes on.
 """
 
 from __future__ import annotations
@@ -13,18 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import trio
-from trio.lowlevel import checkpoint, checkpoint_if_cancelled
+from trio.lowlevel import Task, checkpoint, current_task
 
 from ..guarding import GuardChain, Message, ModelReply, OnAsk, Said, State
 from ..tools import Tool
-from ._calls import Calls, ask
-from ._conversation import Conversation, add, readable, settled
-from ._hooks import Hooks, TurnRecord
-from ._options import Llm, Options, checked
-from ._reply import message_of
+from ._acting import Act, act, answer_the_rest
+from ._conversation import Conversation
+from ._hooks import Hooks, TurnRecord, ask
+from ._options import Llm, Options
 from ._result import AgentRunResult, StateHolder, partial_result
-from ._thinking import Thinking
-from ._tools import ReactTool, ToolRegistry
+from ._thinking import think
+from ._tools import ReactTool, RunRegistry, ToolRegistry
 
 
 async def run_react_loop(
@@ -68,152 +66,139 @@ async def run_react_loop(
     Raises ValueError (as `BadOptionsError` or `BadToolError`) before the model is asked. What the model or a hook raises comes out
     as it is, with the `AgentRunResult` of what was done as its `partial_result`.
     """
-    return await Run(
-        checked(
-            llm=llm,
-            tools=tools,
-            system=system,
-            initial_messages=initial_messages,
-            hooks=hooks,
-            max_turns=max_turns,
-            stop_tool_name=stop_tool_name,
-            context=context,
-            guards=guards,
-            on_ask=on_ask,
-            max_tool_calls_per_turn=max_tool_calls_per_turn,
-            tool_timeout=tool_timeout,
-            parallel=parallel,
-            llm_errors=llm_errors,
-            stop_on_text=stop_on_text,
-            max_result_chars=max_result_chars,
-            resume_from=resume_from,
-            state_out=state_out,
-        )
-    ).run()
+    return await Run(Options(**locals())).to_its_end()  # all that was given, each by its name
 
 
 class Run:
-    """One run, from its options to its result."""
+    """One run, from its options to its result: what is known of it while it goes on, and the order of a turn."""
 
     def __init__(self, options: Options) -> None:
-        first = options.first
-        used: set[str] = set()
-        self._options = options
-        self._talk = Conversation(settled(first.messages, used, first.turns))
-        self._state = State(
-            messages=self._talk,
-            turn=first.turns,
+        begin = options.begin()
+        self.options = options
+        self.tools = RunRegistry(options.tools, options.stop_tool_name)
+        self.state = State(
+            messages=list(begin.messages),
+            turn=begin.turns,
             context=options.context,
-            registry=options.registry,
-            usage=first.usage,
+            registry=self.tools,
+            usage=begin.usage,
             system=options.system,
             stop_tool_name=options.stop_tool_name,
         )
-        self._chain = GuardChain(options.guards, on_ask=options.on_ask)
-        self._calls = Calls(options, self._state, self._chain)
-        self._thinking = Thinking(options, self._state, self._chain, self._calls, self._talk, used)
-        self._records = options.hooks.on_turn_end is not None or options.hooks.persist_turn is not None
-        self._last_turn = first.turns + options.max_turns
+        self.talk = Conversation(self.state)
+        self.guards = GuardChain(options.guards, on_ask=options.on_ask)
+        self.guarded = bool(options.guards)
+        self.last_turn = begin.turns + options.max_turns
+        self.notes: list[str] = []
+        """What the guards have to tell the model, before its next request."""
+        self.stopped: Said | None = None
+        """The guard's word that ends the run."""
+        self.last_call = False
+        """This is the one more model call that a guard granted; only the stop tool can be called."""
+        self.summary: str | None = None
+        """What the stop tool said; not None once it was run."""
+        self.failures = 0
+        """Requests to the model that failed in a row."""
+        self.asked = False
+        """The model was asked in this turn."""
+        self.acts: list[Act] = []
+        """The calls of this turn."""
+        self.refusal: str | None = None
+        """Why a guard refuses the calls that are left in this turn."""
+        self._task = current_task()
+        self._rests = _rests_of(self._task)
 
-    async def run(self) -> AgentRunResult:
-        options, state, calls = self._options, self._state, self._calls
-        if options.state_out is not None:
-            options.state_out.state = state
+    async def to_its_end(self) -> AgentRunResult:
+        state = self.state
+        if self.options.state_out is not None:
+            self.options.state_out.state = state
         try:
-            if options.guards:
-                calls.hear(await self._chain.open(state))
-            if calls.stopped is not None:
-                return self._stopped_by_guard(calls.stopped)
-            while True:
-                result = await self._turn()
-                if result is not None:
-                    return result
+            if self.guarded:
+                self.heard(await self.guards.open(state))
+            result = self._stopped_by_guard() if self.stopped is not None else None
+            while result is None:
+                result = await self.turn()
+            return result
         except BaseException as fault:
-            self._wind_up()
+            self.talk.rescue(lambda: answer_the_rest(self))
             if isinstance(fault, Exception):
                 with contextlib.suppress(Exception):  # such as an exception that takes no attributes
                     fault.partial_result = partial_result(state)  # type: ignore[attr-defined]
             raise
         finally:
-            self._chain.close(state)
+            self.guards.close(state)
 
-    async def _turn(self) -> AgentRunResult | None:
+    async def turn(self) -> AgentRunResult | None:
         """One turn; the result when it was the last."""
-        options, state, hooks, calls = self._options, self._state, self._options.hooks, self._calls
+        options, hooks, state = self.options, self.options.hooks, self.state
+        recorded = hooks.on_turn_end is not None or hooks.persist_turn is not None
+        started = trio.current_time() if recorded else 0.0
         state.turn += 1
-        started = trio.current_time() if self._records else 0.0
-        if self._thinking.rested:
-            await checkpoint_if_cancelled()
-        else:
-            await checkpoint()  # each turn has one (R21), also with a model that never waits
+        if self._rests == _rests_of(self._task):
+            await checkpoint()  # each turn has one (R21), also with a model and tools that never wait
+        self._rests = _rests_of(self._task)
         if hooks.build_context is not None:
             await ask(hooks.build_context, state)
         if hooks.on_turn_start is not None:
             await ask(hooks.on_turn_start, state)
 
-        calls.begin_turn()
-        reply = await self._thinking.reply()
-        if reply is not None:
-            add(state.messages, message_of(reply))
-            await calls.run(reply)
-        elif calls.stopped is not None and not self._thinking.asked:
-            state.turn -= 1  # a guard refused the model call, so this turn has not begun
-            return self._stopped_by_guard(calls.stopped)
+        self.acts, self.refusal = [], None
+        thought = await think(self)
+        if thought is None and not self.asked:
+            state.turn -= 1  # a guard refused the request, so this turn has not begun
+            return self._stopped_by_guard()
+        reply = thought or ModelReply()
+        if thought is not None:
+            self.talk.add_reply(reply)
+            await act(self, reply)
 
-        if self._records:
-            turn = self._record(reply, started)
+        if recorded:
+            turn = TurnRecord(
+                number=state.turn,
+                text=reply.text,
+                tool_calls=reply.tool_calls,
+                results=tuple(one.result for one in self.acts if one.result is not None),
+                usage=reply.usage,
+                started=started,
+                ended=trio.current_time(),
+            )
             if hooks.on_turn_end is not None:
                 await ask(hooks.on_turn_end, state, turn)
             if hooks.persist_turn is not None:
                 await ask(hooks.persist_turn, turn)
 
-        if calls.summary is not None and not calls.last_call:
-            return self._end("task_done", calls.summary)
-        if calls.stopped is not None:
-            return self._stopped_by_guard(calls.stopped)
-        if options.stop_on_text and reply is not None and reply.text and not reply.tool_calls:
+        if self.summary is not None and not self.last_call:
+            return self._end("task_done", self.summary)
+        if self.stopped is not None:
+            return self._stopped_by_guard()
+        if options.stop_on_text and reply.text and not reply.tool_calls:
             return self._end("text", reply.text)
         if hooks.should_stop is not None and await ask(hooks.should_stop, state):
             return self._end("should_stop")
-        if state.turn >= self._last_turn:
-            return self._end("max_turns")
-        return None
+        return self._end("max_turns") if state.turn >= self.last_turn else None
 
-    def _wind_up(self) -> None:
-        """The run was ended from outside: what was begun and has no answer gets one, so that the conversation can be gone on from.
+    def heard(self, said: Said) -> Said:
+        """What the guards said at some moment. Notes wait for the next request; the first stop ends the run after this turn."""
+        self.notes += said.notes
+        if said.stop is not None and self.stopped is None:
+            self.stopped = said
+        return said
 
-        Nothing is raised here, whatever hooks have left in the state: it would take the place of what ended the run.
-        """
-        state = self._state
-        if not isinstance(state.messages, list):
-            state.messages, self._talk.edited = self._talk, True
-        self._calls.close()
-        if state.messages is not self._talk or self._talk.edited:
-            state.messages = list(readable(state.messages))
-            self._thinking.settle()
-
-    def _record(self, reply: ModelReply | None, started: float) -> TurnRecord:
-        return TurnRecord(
-            number=self._state.turn,
-            text=reply.text if reply is not None else None,
-            tool_calls=reply.tool_calls if reply is not None else (),
-            results=tuple(self._calls.results),
-            usage=reply.usage if reply is not None else None,
-            started=started,
-            ended=trio.current_time(),
-        )
-
-    def _stopped_by_guard(self, said: Said) -> AgentRunResult:
-        assert said.stop is not None
-        return self._end(said.stop.reason, self._calls.summary, said.stop_detail())
+    def _stopped_by_guard(self) -> AgentRunResult:
+        assert self.stopped is not None
+        assert self.stopped.stop is not None
+        return self._end(self.stopped.stop.reason, self.summary, self.stopped.stop_detail())
 
     def _end(self, stopped: str, summary: str | None = None, detail: dict[str, Any] | None = None) -> AgentRunResult:
-        self._thinking.settle()
+        self.talk.settle()
+        turns, messages, usage = self.state.turn, list(self.state.messages), self.state.usage
         return AgentRunResult(
-            stopped=stopped,
-            turns=self._state.turn,
-            messages=list(self._talk),
-            final_summary=summary,
-            usage=self._state.usage,
-            stop_detail=detail,
+            stopped=stopped, turns=turns, messages=messages, final_summary=summary, usage=usage, stop_detail=detail
         )
+
+
+def _rests_of(task: Task) -> int:
+    """How often Trio's scheduler has come back to a task: Trio's own helpers for tests ask it in the same way. Where it cannot
+    be told, a task looks as if it never waited, which costs a checkpoint more and breaks nothing."""
+    rests: int = getattr(task, "_schedule_points", 0)
+    return rests

@@ -1,19 +1,19 @@
-"""The options of one run, checked before anything begins."""
+"""The options of one run, each with its check; what is wrong is named before anything begins."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
+from attrs.validators import optional
 
 from ..guarding import Message, OnAsk
-from ._conversation import read_message
 from ._errors import ReactOptionError
 from ._hooks import Hooks
+from ._reading import read_message
 from ._result import AgentRunResult, StateHolder
-from ._tools import RunRegistry, ToolRegistry, ToolSpec
+from ._tools import ToolRegistry, ToolSpec
 
 
 class Llm(Protocol):
@@ -22,129 +22,103 @@ class Llm(Protocol):
     async def complete(self, *, system: str, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Any: ...
 
 
-@attrs.define(kw_only=True)
-class Options:
-    """See `run_react_loop`."""
+def must_be(what: str, holds: Callable[[Any], bool]) -> Any:
+    """An attrs field whose value is `what`, which `holds` tells; everything else is refused in these words."""
 
-    llm: Llm
-    registry: RunRegistry
-    system: str
-    first: AgentRunResult
-    """What the run starts from: the seed, or the run that it goes on from."""
-    hooks: Hooks
-    max_turns: int
-    stop_tool_name: str
-    context: Any
-    guards: tuple[Any, ...]
-    on_ask: OnAsk | None
-    max_tool_calls_per_turn: float
-    tool_timeout: float
-    parallel: bool
-    llm_errors: int
-    stop_on_text: bool
-    max_result_chars: int
-    state_out: StateHolder | None
+    def check(_: object, option: attrs.Attribute[Any], value: object) -> None:
+        if not holds(value):
+            raise _wrong(option.name, what, value)
+
+    return check
 
 
-def checked(
-    *,
-    llm: Any,
-    tools: Any,
-    system: Any,
-    initial_messages: Any,
-    hooks: Any,
-    max_turns: Any,
-    stop_tool_name: Any,
-    context: Any,
-    guards: Any,
-    on_ask: Any,
-    max_tool_calls_per_turn: Any,
-    tool_timeout: Any,
-    parallel: Any,
-    llm_errors: Any,
-    stop_on_text: Any,
-    max_result_chars: Any,
-    resume_from: Any,
-    state_out: Any,
-) -> Options:
-    """The options, or BadOptionsError (a ValueError too) that names the one that is wrong."""
-    if not callable(getattr(llm, "complete", None)):
-        raise ReactOptionError(f"llm must have an async method 'complete'; {type(llm).__name__} has none")
-    if not isinstance(system, str):
-        raise ReactOptionError(f"system must be text, not {type(system).__name__}")
-    if not isinstance(stop_tool_name, str) or not stop_tool_name.strip():
-        raise ReactOptionError(f"stop_tool_name must be a name, not {stop_tool_name!r}")
-    if on_ask is not None and not callable(on_ask):
-        raise ReactOptionError(f"on_ask must be callable with call, reason and state, not {type(on_ask).__name__}")
-    if state_out is not None and not isinstance(state_out, StateHolder):
-        raise ReactOptionError(f"state_out must be a StateHolder, not {type(state_out).__name__}")
-    if isinstance(guards, str) or not isinstance(guards, Iterable):
-        raise ReactOptionError(f"guards must be a sequence of guards, not {type(guards).__name__}")
-    return Options(
-        llm=llm,
-        registry=RunRegistry(_registry(tools), stop_tool_name),
-        system=system,
-        first=_first(initial_messages, resume_from),
-        hooks=Hooks.of(hooks),
-        max_turns=_whole("max_turns", max_turns, 1),
-        stop_tool_name=stop_tool_name,
-        context=context,
-        guards=tuple(guards),
-        on_ask=on_ask,
-        max_tool_calls_per_turn=(
-            math.inf if max_tool_calls_per_turn is None else _whole("max_tool_calls_per_turn", max_tool_calls_per_turn, 0)
-        ),
-        tool_timeout=_seconds("tool_timeout", tool_timeout),
-        parallel=_flag("parallel", parallel),
-        llm_errors=_whole("llm_errors", llm_errors, 0),
-        stop_on_text=_flag("stop_on_text", stop_on_text),
-        max_result_chars=_whole("max_result_chars", max_result_chars, 1),
-        state_out=state_out,
+def _wrong(name: str, what: str, value: object) -> ReactOptionError:
+    told = repr(value)[:80] if value is None or isinstance(value, str | int | float) else type(value).__name__
+    return ReactOptionError(f"{name} must be {what}, not {told}")
+
+
+def _whole(least: int) -> Any:
+    return must_be(
+        f"a whole number of {least} or more",
+        lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least,
     )
 
 
+def _is_seconds(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+_FLAG = must_be("True or False", lambda value: isinstance(value, bool))
+
+
+def _several(name: str, what: str, value: Any) -> Iterable[Any]:
+    if isinstance(value, str | Mapping | Message) or not isinstance(value, Iterable):
+        raise _wrong(name, f"a sequence of {what}", value)
+    return value
+
+
 def _registry(tools: Any) -> ToolRegistry:
-    if isinstance(tools, ToolRegistry):
-        return tools
-    if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
-        raise ReactOptionError(f"tools must be a sequence of tools, or a ToolRegistry, not {type(tools).__name__}")
-    return ToolRegistry(tools)
+    return tools if isinstance(tools, ToolRegistry) else ToolRegistry(_several("tools", "tools, or a ToolRegistry", tools))
 
 
-def _first(initial: Any, resume_from: Any) -> AgentRunResult:
-    if isinstance(initial, str | Mapping | Message) or not isinstance(initial, Iterable):
-        raise ReactOptionError(f"initial_messages must be a sequence of messages, not {type(initial).__name__}")
+def _hooks(given: Any) -> Hooks:
+    return Hooks.of(given)
+
+
+def _guards(given: Any) -> tuple[Any, ...]:
+    return tuple(_several("guards", "guards", given))
+
+
+def _messages(name: str, given: Any) -> list[Message]:
     try:
-        seed = [read_message(message) for message in initial]
+        return [read_message(message) for message in _several(name, "messages", given)]
     except (TypeError, ValueError) as fault:
-        raise ReactOptionError(f"initial_messages: {fault}") from fault
-    if resume_from is None:
-        return AgentRunResult(stopped="", turns=0, messages=seed)
-    if isinstance(resume_from, Mapping):
-        resume_from = AgentRunResult.from_json(resume_from)
-    if not isinstance(resume_from, AgentRunResult):
-        raise ReactOptionError(f"resume_from must be an AgentRunResult, or its to_json(), not {type(resume_from).__name__}")
-    try:
-        return attrs.evolve(resume_from, messages=[*map(read_message, resume_from.messages), *seed])
-    except (TypeError, ValueError) as fault:
-        raise ReactOptionError(f"resume_from: {fault}") from fault
+        raise ReactOptionError(f"{name}: {fault}") from fault
 
 
-def _whole(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ReactOptionError(f"{name} must be a whole number of {least} or more, not {value!r}")
-    return value
+def _seed(given: Any) -> list[Message]:
+    return _messages("initial_messages", given)
 
 
-def _seconds(name: str, value: object) -> float:
-    if value is None:
-        return math.inf
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ReactOptionError(f"{name} must be a number of seconds above 0, not {value!r}")
-    return float(min(value, 1e9))
+def _earlier(given: Any) -> AgentRunResult | None:
+    if isinstance(given, Mapping):
+        return AgentRunResult.from_json(given)
+    if given is not None and not isinstance(given, AgentRunResult):
+        raise _wrong("resume_from", "an AgentRunResult, or its to_json()", given)
+    return given
 
 
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ReactOptionError(f"{name} must be True or False, not {value!r}")
-    return value
+@attrs.frozen(kw_only=True)
+class Options:
+    """See `run_react_loop`. Raises BadOptionsError (a ValueError too) that names the option that is wrong."""
+
+    llm: Llm = attrs.field(
+        validator=must_be("an object with an async method 'complete'", lambda llm: callable(getattr(llm, "complete", None)))
+    )
+    tools: ToolRegistry = attrs.field(converter=_registry)
+    system: str = attrs.field(validator=must_be("text", lambda value: isinstance(value, str)))
+    initial_messages: list[Message] = attrs.field(converter=_seed)
+    hooks: Hooks = attrs.field(converter=_hooks)
+    max_turns: int = attrs.field(validator=_whole(1))
+    stop_tool_name: str = attrs.field(validator=must_be("a name", lambda value: isinstance(value, str) and bool(value.strip())))
+    context: Any
+    guards: tuple[Any, ...] = attrs.field(converter=_guards)
+    on_ask: OnAsk | None = attrs.field(validator=optional(must_be("callable with call, reason and state", callable)))
+    max_tool_calls_per_turn: int | None = attrs.field(validator=optional(_whole(0)))
+    tool_timeout: float | None = attrs.field(validator=optional(must_be("a number of seconds above 0", _is_seconds)))
+    parallel: bool = attrs.field(validator=_FLAG)
+    llm_errors: int = attrs.field(validator=_whole(0))
+    stop_on_text: bool = attrs.field(validator=_FLAG)
+    max_result_chars: int = attrs.field(validator=_whole(1))
+    resume_from: AgentRunResult | None = attrs.field(converter=_earlier)
+    state_out: StateHolder | None = attrs.field(
+        validator=optional(must_be("a StateHolder", lambda value: isinstance(value, StateHolder)))
+    )
+
+    def begin(self) -> AgentRunResult:
+        """What the run starts from: the seed, after the run that it goes on from."""
+        if self.resume_from is None:
+            return AgentRunResult(stopped="", turns=0, messages=self.initial_messages)
+        return attrs.evolve(
+            self.resume_from, messages=[*_messages("resume_from", self.resume_from.messages), *self.initial_messages]
+        )

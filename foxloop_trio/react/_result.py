@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -14,13 +13,10 @@ from ..actions._valid import text, whole
 from ..guarding import Message, State
 from ..guarding._nouns import NO_USAGE
 from ..ports import Usage
-from ._conversation import read_message, readable
 from ._errors import ReactOptionError
-from ._reply import read_usage
+from ._reading import read_message, read_usage, readable
 
 VERSION: Final = 1
-MOST_DEPTH: Final = 32
-"""Levels of what is no JSON that `to_json` looks into; what is deeper is told in words."""
 UNFINISHED: Final = "unfinished"
 """`stopped` of a `partial_result`: the run did not end by itself."""
 
@@ -49,10 +45,10 @@ class AgentRunResult:
             "version": VERSION,
             "stopped": self.stopped,
             "turns": self.turns,
-            "messages": [_json_of(message.to_json()) for message in self.messages],
+            "messages": [_stored(message) for message in self.messages],
             "final_summary": self.final_summary,
             "usage": attrs.asdict(self.usage, filter=lambda _, value: value is not None),
-            "stop_detail": _json_of(self.stop_detail),
+            "stop_detail": _each(self.stop_detail) if isinstance(self.stop_detail, Mapping) else _json_of(self.stop_detail),
         }
 
     @classmethod
@@ -100,21 +96,23 @@ def partial_result(state: State) -> AgentRunResult:
     return AgentRunResult(stopped=UNFINISHED, turns=max(0, state.turn), messages=list(readable(state.messages)), usage=state.usage)
 
 
+def _stored(message: Message) -> dict[str, Any]:
+    plain = message.to_json()
+    for call in plain.get("tool_calls", ()):
+        call["arguments"] = _json_of(call["arguments"])
+    return plain
+
+
+def _each(detail: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(key): _json_of(value) for key, value in detail.items()}
+
+
 def _json_of(value: Any) -> Any:
-    """The value as JSON keeps it."""
+    """The value as JSON keeps it, or its words."""
     try:
         return json.loads(json.dumps(value, allow_nan=False, default=repr))
     except (TypeError, ValueError, RecursionError):  # a key that is no text, NaN, a circle, too deep
-        return _told(value, MOST_DEPTH)
-
-
-def _told(value: Any, depth: int) -> Any:
-    if isinstance(value, Mapping) and depth:
-        return {key if isinstance(key, str) else repr(key): _told(inner, depth - 1) for key, inner in value.items()}
-    if isinstance(value, list | tuple) and depth:
-        return [_told(inner, depth - 1) for inner in value]
-    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
-        return value
+        pass
     try:
         return repr(value)
     except RecursionError:

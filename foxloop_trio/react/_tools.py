@@ -95,7 +95,7 @@ class ToolRegistry:
     def register(self, tool: ReactTool | Tool) -> None:
         """Add a tool; one of `foxloop_trio.tools` will do too, see `react_tool`."""
         if isinstance(tool, Tool):
-            from ._gate_hook import react_tool  # which needs this module
+            from .adapters._gate import react_tool  # which needs this module
 
             tool = react_tool(tool)
         found = _registered(tool)
@@ -105,11 +105,11 @@ class ToolRegistry:
         self._specs.append(found.spec)
 
     def get(self, name: str) -> ReactTool | None:
-        found = self._tools.get(name)
+        found = self._find(name)
         return found.tool if found is not None else None
 
     def has(self, name: str) -> bool:
-        return name in self._tools
+        return self._find(name) is not None
 
     def list(self) -> Sequence[ReactTool]:
         return [found.tool for found in self._tools.values()]
@@ -121,49 +121,35 @@ class ToolRegistry:
         return iter(self.list())
 
     def __len__(self) -> int:
-        return len(self._tools)
+        return len(self.list())
 
-    def _registered(self, name: str) -> Registered | None:
+    def _find(self, name: str) -> Registered | None:
         return self._tools.get(name)
 
 
 class RunRegistry(ToolRegistry):
-    """A registry as one run sees it: the host's, and behind it the built-in stop tool unless the host has one of the name (R1)."""
+    """A registry as one run sees it: the host's own tools, and behind them the built-in stop tool unless the host has one of the
+    name (R1)."""
 
     def __init__(self, base: ToolRegistry, stop_tool_name: str) -> None:
-        self._base = base
+        self._tools, self._specs = base._tools, base._specs  # the very same: what is registered in one of the two is in both
         self._stop = _stop_tool(stop_tool_name)
-        self.stop_tool_name = stop_tool_name
-
-    def register(self, tool: ReactTool | Tool) -> None:
-        self._base.register(tool)
-
-    def get(self, name: str) -> ReactTool | None:
-        found = self._registered(name)
-        return found.tool if found is not None else None
-
-    def has(self, name: str) -> bool:
-        return self._registered(name) is not None
 
     def list(self) -> Sequence[ReactTool]:
-        tools = self._base.list()
-        return tools if self._base.has(self.stop_tool_name) else [*tools, self._stop.tool]
+        return super().list() if self._stop.tool.name in self._tools else [*super().list(), self._stop.tool]
 
     def to_specs(self) -> Sequence[ToolSpec]:
-        base = self._base
-        return [*base._specs] if self.stop_tool_name in base._tools else [*base._specs, self._stop.spec]
+        return [*self._specs] if self._stop.tool.name in self._tools else [*self._specs, self._stop.spec]
 
-    def __len__(self) -> int:
-        return len(self.list())
-
-    def _registered(self, name: str) -> Registered | None:
-        found = self._base._tools.get(name)
-        return self._stop if found is None and name == self.stop_tool_name else found
+    def _find(self, name: str) -> Registered | None:
+        found = self._tools.get(name)
+        return self._stop if found is None and name == self._stop.tool.name else found
 
 
-def stop_tool(name: str) -> ReactTool:
+@functools.lru_cache(maxsize=64)
+def _stop_tool(name: str) -> Registered:
     """The built-in stop tool (R1)."""
-    return ReactTool(
+    tool = ReactTool(
         name=name,
         description="Call this when the task is done, or cannot be done, and say in `summary` what came of it.",
         parameters={
@@ -174,11 +160,7 @@ def stop_tool(name: str) -> ReactTool:
         handler=lambda args, context: "The run ends here.",
         read_only=True,
     )
-
-
-@functools.lru_cache(maxsize=64)
-def _stop_tool(name: str) -> Registered:
-    return _registered(stop_tool(name))
+    return _registered(tool)
 
 
 def _registered(tool: object) -> Registered:

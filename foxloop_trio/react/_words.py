@@ -22,6 +22,9 @@ OUT_OF_TIME: Final = "Out of time: this call was cut. It may have had an effect.
 ONLY_STOP: Final = "Not run: only {stop} can be called now."
 TOO_LATE: Final = "Not run: the time was up before this call began."
 NO_RESULT: Final = "No result of this call is known. It may have had an effect."
+TOO_MANY: Final = "Not run: at most {most} calls of one turn are run."
+TIMED_OUT: Final = "Timed out after {seconds:g} s and was cut. It may have had an effect."
+MODEL_FAILED: Final = "The last request to the model failed ({why}). Go on from here."
 
 
 def unknown_tool(name: object, known: Iterable[str]) -> str:
@@ -34,23 +37,6 @@ def bad_arguments(name: str, problem: str, arguments: object = None) -> str:
     """`arguments`: as the model wrote them; text is what could not be read as an object."""
     came = f"; what came is {arguments[:TEXT_SHOWN]!r}" if isinstance(arguments, str) else ""
     return mended(f"The arguments do not fit {name}, so it was not run. {problem}{came}"[:ERROR_LIMIT])
-
-
-def no_json(fault: BaseException) -> str:
-    """Stands in the conversation for arguments that no JSON text can hold."""
-    return f"(no JSON: {fault})"[:ERROR_LIMIT]
-
-
-def too_many(most: int) -> str:
-    return f"Not run: at most {most} calls of one turn are run."
-
-
-def timed_out(seconds: float) -> str:
-    return f"Timed out after {seconds:g} s and was cut. It may have had an effect."
-
-
-def model_failed(fault: BaseException) -> str:
-    return f"The last request to the model failed ({raised(fault)}). Go on from here."
 
 
 def raised(fault: BaseException) -> str:
@@ -70,7 +56,8 @@ def raised(fault: BaseException) -> str:
 def content_of(value: Any, most: int) -> str:
     """What a handler handed back, as text (R19). Raises TypeError or ValueError for what is neither text nor JSON."""
     text = value if type(value) is str else str(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = mended(text)
+    if not text.isascii():
+        text = mended(text)
     if len(text) > most:
         return f"{text[:most]}\n[cut here: {len(text) - most} of {len(text)} characters are left out]"
     return text

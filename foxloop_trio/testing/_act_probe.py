@@ -25,7 +25,7 @@ __all__ = ["PageProbe", "ProbeSite", "serve_probes", "soon"]
 
 Json = dict[str, Any]
 
-_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".bin": "application/octet-stream"}
 
 
 @attrs.define
@@ -66,7 +66,7 @@ def serve_probes(folder: Path | None = None) -> Iterator[ProbeSite]:
                 site.release.wait(0.4)
             body = site.body(self.path)
             self.send_response(200)
-            self.send_header("content-type", _TYPES.get(Path(self.path).suffix, "text/html; charset=utf-8"))
+            self.send_header("content-type", _TYPES.get(Path(self.path.split("?")[0]).suffix, "text/html; charset=utf-8"))
             self.send_header("content-length", str(len(body)))
             self.end_headers()
             with suppress(OSError):  # a page that was left meanwhile

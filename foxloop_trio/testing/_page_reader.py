@@ -60,6 +60,7 @@ def serve_made_pages() -> Iterator[PageSite]:
             self.send_response(404 if body is None else 200)
             self.send_header("content-type", site.types.get(path, "text/plain"))
             self.send_header("content-length", str(len(body or b"")))
+            self.send_header("access-control-allow-origin", "*")  # scripts that a test brings to pages of other sites
             self.end_headers()
             self.wfile.write(body or b"")
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 from ._limits import LIMITS, MAX_SAFE_INTEGER
 from ._shapes import BOOLEAN, DIGEST, NATURAL, NUMBER, Schema, choice, listing, record, text
 
-__all__ = ["ACT_VALUE", "HOW", "PIECE", "SCROLL_EDGES"]
+__all__ = ["ACTION", "ACT_VALUE", "HOW", "PIECE", "SCROLL_EDGES"]
 
 SCROLL_EDGES: Final = ("top", "bottom", "here")
 
@@ -58,11 +58,26 @@ ACT_VALUE: Final[Schema] = {
 }
 
 HOW: Final[dict[str, Schema]] = {
+    "input": choice("sent", "stopped"),
     "form_key": DIGEST,
     "dialog": record({"accept": BOOLEAN}, {"reply": text("message")}),
 }
-"""What may be left out: `form_key`, for an act that is not to mind changes elsewhere than in its own form; `dialog`, the answer
+"""What may be left out: `input`, for the second half of an act that began with ``page.aim``: whether all of the input was sent;
+`form_key`, for an act that is not to mind changes elsewhere than in its own form; `dialog`, the answer
 that the first question of the page gets, once."""
+
+ACTION: Final = record(
+    {"do": choice("move", "down", "up", "key_down", "key_up", "pause")},
+    {
+        "x": NATURAL,
+        "y": NATURAL,
+        "button": {"type": "integer", "minimum": 0, "maximum": 2},
+        "char": {"type": "string", "minLength": 1, "maxLength": 2},
+        "ms": {"type": "integer", "minimum": 0, "maximum": 1000},
+    },
+)
+"""One tick of input of Firefox's own: where the pointer goes in the viewport of the top document, a button, a key (a character, or
+a code point of W3C WebDriver section 17.4.2), or a pause."""
 
 PIECE: Final[dict[str, Any]] = {
     "index": {"type": "integer", "minimum": 0, "maximum": LIMITS["files"] - 1},

@@ -34,10 +34,14 @@ MAX_SAFE_INTEGER: Final = 2**53 - 1
 """Largest integer that JavaScript keeps exact. Firefox's own frame ids exceed 32 bits."""
 
 LIMITS: Final[dict[str, int]] = {
+    "actions": 500,  # ticks of one piece of input of Firefox's own
     "addresses": 65_536,  # url, href, destination: Firefox loads longer ones, but nothing that a person would be asked about
     "attribute": 1_000,  # name and placeholder, as written by the page
+    "chunks": 100,  # pieces of input of one act
     "controls": 1_000,  # controls of one frame in one answer; 300 unless more are asked for (section 2.11)
     "calls": 32,  # outcomes that a document keeps, and so calls in one acknowledgement
+    "cell": 300,  # text of one cell of a table, name of a column
+    "cells": 50,  # columns of a table
     "deadline_ms": 3_600_000,  # an hour: longer waits are many calls
     "description": 200,  # computed description, and the text of the row around a control
     "detail": 1_000,  # our own words in an act's refusal
@@ -49,6 +53,7 @@ LIMITS: Final[dict[str, int]] = {
     "guard": 256,  # guard and key: keyed digests
     "heading": 500,
     "headings": 200,
+    "hosts": 100,  # hosts that a held tab may show beside its own
     "label": 200,  # computed name (2.5)
     "look": 60,  # what a small picture or box looks like
     "marks": 1_000,  # controls whose ids are drawn on one picture
@@ -58,6 +63,7 @@ LIMITS: Final[dict[str, int]] = {
     "options": 300,  # options of one select in one answer; how many more there are is told
     "path": 200,  # points of a way along which something is dragged
     "piece": 2**22,  # characters of base64 of a file in one message: 3 MiB, well under MAX_MESSAGE_BYTES
+    "rows": 200,  # rows of a table in one answer: 3 MB of text at most
     "section": 70,  # name of the enclosing region (2.6)
     "steps": 50,  # that a result names
     "tabs": 2_000,

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import attrs
 
-from ._act_values import ACT_VALUE, HOW, PIECE
+from ._act_values import ACT_VALUE, ACTION, HOW, PIECE
 from ._limits import LIMITS, PROTOCOL
 from ._shapes import (
     ACT_OPERATIONS,
@@ -27,6 +27,7 @@ from ._shapes import (
     NATURAL,
     NUMBER,
     TAB,
+    TABLE,
     Schema,
     choice,
     listing,
@@ -124,7 +125,24 @@ READ: Final[dict[str, Schema]] = {
 }
 """What narrows a read down or pages through it; all of it may be left out."""
 
+FETCH_BYTES: Final = LIMITS["piece"] // 4 * 3
+"""Bytes of a file in one answer; in base64 they are a third more."""
+
 HISTORY: Final = ("back", "forward", "reload")
+ACT: Final[dict[str, Schema]] = {
+    "incarnation": HEX_32,
+    "call": HEX_32,
+    **PLACE,
+    "host": text("attribute"),
+    "node": NATURAL,
+    "guard": text("guard"),
+    "key": text("guard"),
+    "op": choice(*ACT_OPERATIONS),
+    "value": ACT_VALUE,
+    "mark": BOOLEAN,
+    "focus": BOOLEAN,
+}
+"""What is done to which control, as it was judged."""
 
 MARK: Final = record({"frame": NATURAL, "node": NATURAL}, {"label": text("token")})
 
@@ -176,6 +194,7 @@ _TABLE: Final = (
     _request("tab.close", {"tab": NATURAL}, NOTHING),
     _request("tab.activate", {"tab": NATURAL}, NOTHING),
     _request("tab.goto", {"tab": NATURAL, "url": ADDRESS}, ONE_TAB),
+    _request("tab.hold", {"tab": NATURAL, "hosts": nullable(listing(text("attribute", least=1), "hosts"))}, NOTHING),
     _request("tab.history", {"tab": NATURAL, "go": choice(*HISTORY)}, ONE_TAB),
     _request(
         "tab.capture",
@@ -195,6 +214,7 @@ _TABLE: Final = (
     ),
     _told_by(ADDON, "tab.changed", {"tab": TAB}),
     _told_by(ADDON, "tab.removed", {"tab": NATURAL}),
+    _told_by(ADDON, "tab.stopped", {"tab": NATURAL, "url": ADDRESS}),
     # Documents and what is done in them.
     _told_by(ADDON, "document.here", {**PLACE, "url": ADDRESS}),
     _told_by(ADDON, "document.gone", PLACE),
@@ -204,25 +224,31 @@ _TABLE: Final = (
         record({"frames": listing(FRAME_STATE, "frames"), "unreadable": listing(UNREADABLE, "frames")}),
         optional=READ,
     ),
+    _request("page.act", ACT, ACT_RESULT, optional=HOW),
     _request(
-        "page.act",
+        "page.aim",
+        ACT,
+        record({}, {"outcome": ACT_RESULT, "chunks": listing(listing(ACTION, "actions"), "chunks")}),
+        optional={name: schema for name, schema in HOW.items() if name != "input"},
+    ),
+    _request(
+        "page.table",
         {
-            "incarnation": HEX_32,
-            "call": HEX_32,
-            **PLACE,
-            "host": text("attribute"),
-            "node": NATURAL,
-            "guard": text("guard"),
-            "key": text("guard"),
-            "op": choice(*ACT_OPERATIONS),
-            "value": ACT_VALUE,
-            "mark": BOOLEAN,
-            "focus": BOOLEAN,
+            "tab": NATURAL,
+            "frame": NATURAL,
+            "nth": {**NATURAL, "minimum": 1},
+            "offset": NATURAL,
+            "rows": {"type": "integer", "minimum": 1, "maximum": LIMITS["rows"]},
         },
-        ACT_RESULT,
-        optional=HOW,
+        TABLE,
+        optional={"find": text("find", least=1)},
     ),
     _request("page.stage", {**PLACE, "call": HEX_32, **PIECE}, NOTHING),
+    _request(
+        "page.fetch",
+        {**PLACE, "call": HEX_32, "offset": NATURAL, "most": {"type": "integer", "minimum": 1, "maximum": FETCH_BYTES}},
+        record({"data": PIECE["data"], "end": BOOLEAN}),
+    ),
     _told_by(ADDON, "page.started", {"id": {"type": "string", "minLength": 1, "maxLength": 64}}),
     _request("page.settle", {**PLACE, "list_for": nullable(NATURAL)}, record({"waited_ms": NATURAL, "gone": BOOLEAN})),
     _request(

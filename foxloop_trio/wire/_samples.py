@@ -54,6 +54,17 @@ def _error(code: str, message: str) -> Json:
     return {"jsonrpc": "2.0", "id": REQUEST, "error": {"code": number, "message": message, "data": {"code": code}}}
 
 
+def _input() -> list[Json]:
+    return [
+        {"do": "move", "x": 120, "y": 300},
+        {"do": "down", "button": 0},
+        {"do": "up", "button": 0},
+        {"do": "pause", "ms": 50},
+        {"do": "key_down", "char": "A"},
+        {"do": "key_up", "char": "A"},
+    ]
+
+
 def _tab() -> Json:
     return {
         "tab": 7,
@@ -263,6 +274,7 @@ def _proven() -> Json:
         "did": ["press"],
         "changed": ["page", "tab"],
         "changed_elsewhere": True,
+        "download": {"ticket": CALL, "name": "a.pdf", "type": "application/pdf", "url": "https://shop.example/a", "size": 12},
         "leads_to": "https://shop.example/next",
         "opened_tabs": [8],
         "popups": [{"url": "https://shop.example/help"}],
@@ -290,6 +302,8 @@ def samples() -> list[Json]:
         ("tab.close", {"tab": 7}, {}),
         ("tab.activate", {"tab": 7}, {}),
         ("tab.goto", {"tab": 7, "url": "https://shop.example/"}, {"tab": _tab()}),
+        ("tab.hold", {"tab": 7, "hosts": ["shop.example", "pay.example"]}, {}),
+        ("tab.hold", {"tab": 7, "hosts": None}, {}),
         ("tab.history", {"tab": 7, "go": "back"}, {"tab": _tab()}),
         ("tab.capture", {"tab": 7, "format": "png"}, {"data": "iVBORw0KGgo="}),
         ("page.read", {"tab": 7}, {"frames": [_frame()], "unreadable": [{"url": "about:blank", "reason": "no document"}]}),
@@ -332,6 +346,26 @@ def samples() -> list[Json]:
                 "unreadable": [{"url": "about:reader", "reason": "Firefox keeps extensions out", "frame": 2, "count": 1}],
             },
         ),
+        (
+            "page.fetch",
+            {"tab": 7, "frame": 0, "document": _act()["document"], "call": _act()["call"], "offset": 0, "most": 1024},
+            {"data": "AAEC", "end": True},
+        ),
+        (
+            "page.table",
+            {"tab": 7, "frame": 0, "nth": 1, "offset": 20, "rows": 10, "find": "Ada"},
+            {
+                "url": "https://shop.example/orders",
+                "tables": 2,
+                "nth": 1,
+                "caption": "Orders",
+                "header": ["Name", "column 2"],
+                "rows": [["Ada", "7"]],
+                "total": 21,
+                "left": 0,
+                "declared": None,
+            },
+        ),
         ("page.act", _act(), _acted()),
         ("page.act", {**_act(), "op": "scroll", "value": -560}, _refused()),
         ("page.act", {**_act(), "op": "click", "value": None}, {**_acted(), "checked": True}),
@@ -339,6 +373,9 @@ def samples() -> list[Json]:
         ("page.act", {**_act(), "op": "select", "value": ["no", "se"], "dialog": {"accept": True, "reply": "Ada"}}, _acted()),
         ("page.act", {**_act(), "op": "files", "value": {"files": [{"name": "a.txt", "type": "text/plain", "size": 3}]}}, _acted()),
         ("page.act", {**_act(), "op": "scroll", "value": {"until": "Terms"}}, _acted()),
+        ("page.aim", {**_act(), "op": "click", "value": None, "form_key": "bb11cc22dd33ee44"}, {"chunks": [_input()]}),
+        ("page.aim", {**_act(), "op": "click", "value": None, "dialog": {"accept": False}}, {"outcome": _refused()}),
+        ("page.act", {**_act(), "op": "click", "value": None, "input": "sent"}, _acted()),
         ("page.stage", {**_place(), "call": CALL, "index": 0, "data": "YWJj"}, {}),
         ("page.settle", {**_place(), "list_for": None}, {"waited_ms": 120, "gone": False}),
         ("page.settle", {**_place(), "list_for": 4}, {"waited_ms": 600, "gone": True}),
@@ -352,6 +389,7 @@ def samples() -> list[Json]:
         (ADDON, "page.started", {"id": REQUEST}),
         (ADDON, "tab.changed", {"tab": _tab()}),
         (ADDON, "tab.removed", {"tab": 7}),
+        (ADDON, "tab.stopped", {"tab": 7, "url": "https://elsewhere.example/"}),
         (ADDON, "document.here", {**_place(), "url": "https://shop.example/basket"}),
         (ADDON, "document.gone", _place()),
         (ADDON, "dialog.shown", {"tab": 7, "frame": 0, "kind": "prompt", "message": "Name?", "answer": None}),

@@ -23,6 +23,7 @@ __all__ = [
     "HEX_64",
     "NATURAL",
     "TAB",
+    "TABLE",
     "Schema",
     "choice",
     "listing",
@@ -39,6 +40,7 @@ ACT_OPERATIONS: Final = (
     "copy",
     "cut",
     "date",
+    "download",
     "drag",
     "enter",
     "files",
@@ -220,6 +222,21 @@ FRAME_STATE: Final = record(
     },
 )
 
+TABLE: Final = record(
+    {
+        "url": ADDRESS,
+        "tables": NATURAL,
+        "nth": NATURAL,
+        "caption": text("cell"),
+        "header": listing(text("cell"), "cells"),
+        "rows": listing(listing(text("cell"), "cells"), "rows"),
+        "total": NATURAL,
+        "left": NATURAL,
+        "declared": nullable(NATURAL),
+    }
+)
+"""A table of a page: its columns, some of its rows, and how many there are."""
+
 DIALOG: Final = record(
     {
         "kind": choice("alert", "confirm", "prompt", "beforeunload", "print"),
@@ -246,6 +263,8 @@ ACT_RESULT: Final = record(
         "changed": listing(WORD, "steps"),
         "changed_elsewhere": TRUE,
         "leads_to": ADDRESS,
+        # A file that the act took; its bytes are fetched in pieces.
+        "download": record({"ticket": HEX_32, "name": text("attribute"), "type": text("token"), "url": ADDRESS}, {"size": NATURAL}),
         "opened_tabs": listing(NATURAL, "opened"),
         "popups": listing(record({"url": ADDRESS}), "opened"),
     },

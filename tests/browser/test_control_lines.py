@@ -102,6 +102,38 @@ def test_controls_of_one_label_are_told_apart():
     ]
 
 
+def test_a_rows_words_are_told_without_the_label_and_once():
+    """A label stands in the line already; where a row has several controls, the later ones name the first."""
+    labels = ("Edit", "Remove")
+    cells = ("7.00 EUR | Edit | Remove", "A very long description | 1.00 EUR | Edit | Remove")
+    assert lines_of(
+        *(
+            control(2 * n + at, label=label, row=f"r{n}", row_text=text)
+            for n, text in enumerate(cells)
+            for at, label in enumerate(labels)
+        )
+    ) == [
+        '[0:0] button "Edit" row="7.00 EUR | Remove"',
+        '[0:1] button "Remove" row="7.00 EUR | Edit"',
+        '[0:2] button "Edit" row="A very long description | 1.00 EUR | Remove"',
+        '[0:3] button "Remove" row=that of 0:2',
+    ]
+    assert lines_of(*(control(n, label="Open", row_text=f"Open mail {n}") for n in (1, 2)))[0] == '[0:1] button "Open" row="mail 1"'
+    assert (
+        lines_of(*(control(n, label="Open", row=f"{n}", row_text="Open" * n) for n in (1, 2)))[0]
+        == '[0:1] button "Open" row="Open"'
+    )
+
+
+def test_what_is_written_on_a_button_is_not_its_value_too():
+    """The value of an input that is a button is its label; a field that holds its label says so: page reference 8.1."""
+    assert lines_of(
+        control(1, "button", "Go", type="submit", value="Go"),
+        control(2, "button", "Next page", type="button", value="Go"),
+        control(3, "textbox", "Name", type="text", value="Name"),
+    ) == ['[0:1] button "Go"', '[0:2] button "Next page" value="Go"', '[0:3] textbox "Name" value="Name"']
+
+
 def test_a_control_without_a_label_has_its_rows_words():
     """An icon in a list of mails says nothing by itself."""
     assert lines_of(control(1, "clickable", "", look="img:star.png", row_text="Mail from Ada")) == [

@@ -196,7 +196,7 @@ def test_the_tools_have_their_scopes_and_closed_arguments():
         "snapshot": "read", "act": "fill", "fill": "fill", "fill_and_send": "submit", "click": "submit", "open_url": "read",
         "screenshot": "read", "browser_task": "submit", "press": "submit", "hover": "fill", "click_at": "submit", "drag": "fill",
         "select_text": "fill", "clipboard": "fill", "scroll": "read", "answer_dialog": "submit", "wait_for": "read",
-        "history": "read",
+        "history": "read", "list_tabs": "read", "open_tab": "read", "use_tab": "read", "close_tab": "fill", "read_table": "read",
     }  # fmt: skip
     assert all(tool.environment is tab.session for tool in tools.values())
     for forged in ("domain", "scope", "amount", "target", "targets", "form", "spends", "ops", "sealed", "send"):

@@ -1,6 +1,7 @@
 """The tools of a hand (keys, pointer, drag, marking, the page's clipboard) against the real gate and a browser in memory."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -205,3 +206,38 @@ async def test_forged_arguments_never_reach_the_gate(virtual_time: Any, bench: T
         good: dict[str, Any] = {"press": {"keys": "a"}, "click_at": {"x": 1, "y": 1}}.get(name, {})
         for forged in ("target", "op", "value", "domain", "scope", "dialog"):
             assert bench.tools[name].args_problem({"control_id": "0:1", **good, forged: "x"}) is not None
+
+
+SPENDING: dict[str, Any] = {
+    "title": "Basket",
+    "controls": [
+        {"role": "button", "label": "Buy now", "file": {"name": "receipt.txt", "data": b"7"}, "on_click": {"text": "Bought."}},
+        {"role": "button", "label": "Help", "on_click": {"text": "Helped."}, "file": {"name": "help.txt", "data": b"?"}},
+    ],
+}
+PRESSES: list[tuple[str, dict[str, Any]]] = [
+    ("click_at", {"x": 50, "y": 50}),
+    ("press", {"keys": "Tab Enter"}),
+    ("answer_dialog", {"accept": True}),
+    ("download", {}),
+]
+
+
+@pytest.mark.parametrize(("tool", "args"), PRESSES)
+async def test_what_may_spend_money_is_asked_about_whichever_hand_does_it(
+    virtual_time: Any, tmp_path: Path, tool: str, args: dict[str, Any]
+) -> None:
+    """No standing grant covers it; the approver is told why. With a price reader it is left to pay."""
+    browser = FakeBrowser({"http://shop.test/": SPENDING})
+    async with browser as session:
+        bench = await ToolBench.open(browser, session, "http://shop.test/", download_to=tmp_path)
+        await bench.host.add_grant(scope="submit", domains=["shop.test"], approval="never")
+        await bench.call(tool, on="Help", **args)
+        assert bench.asked == []
+        await bench.call(tool, on="Buy now", **args)
+        assert len(bench.asked) == 1
+        assert "This may SPEND MONEY" in bench.asked[0]
+        priced = await ToolBench.over(session, bench.tab, prices=lambda page, control: None, download_to=tmp_path)
+        priced.fake = browser
+        with pytest.raises(Refuse, match="pay"):
+            await priced.call(tool, on="Buy now", **args)

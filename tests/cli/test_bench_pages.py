@@ -79,13 +79,25 @@ def test_the_right_kind_is_what_the_html_says(kind: str, good: Control, bad: Con
 def test_the_figures_are_shares_of_all_fields_and_pages_that_failed() -> None:
     """98 of 100 meet the target, 97 do not; nor does a page that cannot be read."""
     good = Read(position=1, url="", there={"text": 50, "radio": 50}, good={"text": 50, "radio": 48})
-    share, failed = figures([good])
+    share, failed, _ = figures([good])
     assert (share.value, share.met, failed.met) == (98.0, True, True)
-    share, _ = figures([attrs.evolve(good, good={"text": 49, "radio": 48})])
+    share, *_ = figures([attrs.evolve(good, good={"text": 49, "radio": 48})])
     assert not share.met
-    _, failed = figures([good, Read(position=3, url="", error="timeout: late")])
+    _, failed, _ = figures([good, Read(position=3, url="", error="timeout: late")])
     assert (failed.value, failed.met) == (1.0, False)
     assert kinds_of([good]) == {"text": (50, 50), "radio": (50, 48)}
+
+
+def test_tokens_are_compared_where_there_is_a_dump() -> None:
+    """All pages together, and the median page; at most 0.6 of the bare dump."""
+    pages = [
+        Read(position=at, url="", text_tokens=ours, tree_tokens=tree)
+        for at, ours, tree in ((1, 60, 100), (3, 90, 100), (5, 30, 100), (7, 9, 0))
+    ]
+    *_, ratio = figures(pages)
+    assert (ratio.value, ratio.by_least, ratio.met) == (0.6, 0.6, True)
+    *_, ratio = figures([attrs.evolve(pages[0], text_tokens=61)])
+    assert not ratio.met
 
 
 def test_scripts_are_switched_off_without_changing_how_a_page_is_parsed() -> None:

@@ -16,6 +16,7 @@ import trio
 
 from foxloop_trio.actions import Action, Permit, ToolContext
 from foxloop_trio.browser import ActResult, Control, Snapshot, Tab, browser_tools
+from foxloop_trio.browser.tools._page_pin import page_pin
 from foxloop_trio.browser.tools._pin import make_pin
 from foxloop_trio.errors import BrowserError, UsageError
 from foxloop_trio.gate import create_gate
@@ -393,6 +394,31 @@ class Contract:
         await world.tab.activate()
         assert await session.active_tab() is world.tab
         await new.close()
+
+    # Moving
+
+    async def test_the_tab_goes_back_and_forward_in_what_it_has_shown(self, world: World) -> None:
+        """Wire reference, tab.history: what comes can be worked on; where nothing is, nothing happens."""
+        await world.tab.goto(f"{world.site}/thanks.html")
+        for go, title in (("back", "Sign up"), ("forward", "Thanks"), ("reload", "Thanks")):
+            await world.tab.history(go)  # type: ignore[arg-type]
+            page = await world.look()
+            assert (page.title, page.url) == (title, world.tab.url)
+        with pytest.raises(BrowserError) as caught:
+            await world.tab.history("forward")
+        assert caught.value.code == "navigation-failed"
+
+    async def test_the_page_itself_can_be_scrolled_and_nothing_else(self, world: World) -> None:
+        """Wire reference: number 0, by the document alone."""
+        page = await world.look()
+        pin = page_pin(world.tab.id, page)
+        gate, host_side = create_gate(tools={"any": "fill"})
+        await host_side.add_grant(scope="fill", domains=[HOST])
+        for op, ok in (("scroll", True), ("click", False)):
+            action = Action(tool="any", args={"target": pin, "op": op, "value": None}, domain=HOST, scope="fill")
+            allowed = await gate.check(action)
+            result = await world.do(pin, op, None, allowed.permit)  # type: ignore[union-attr]
+            assert (result.ok, result.reason) == (ok, None if ok else "unsupported")
 
     # Stop and permit
 

@@ -12,8 +12,8 @@ import pytest
 from foxloop_trio.guarding import Ask, Block, Note, Rewrite, Stop
 from foxloop_trio.guarding._chain import METHODS
 from foxloop_trio.react import BudgetGuard, Decision, Ledger, LoopDetector, PolicyEngine, Rule, RuleLimit
-from foxloop_trio.react._policy import MATCH_KEYS
-from foxloop_trio.react._policy_conditions import _TESTS
+from foxloop_trio.react.guards.policy._conditions import _TESTS
+from foxloop_trio.react.guards.policy._rules import MATCH_KEYS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "guards.md").read_text(encoding="utf-8")
 

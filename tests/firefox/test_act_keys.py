@@ -112,7 +112,7 @@ async def test_shortcuts_of_the_page_work_and_firefox_s_own_do_not(page: PagePro
     assert "Firefox's own shortcuts" in result["detail"]
 
 
-@pytest.mark.parametrize("keys", ["", "ctrl+", "Entr", "super+a", "a " * 31, 5, None])
+@pytest.mark.parametrize("keys", ["", "ctrl+", "Entr", "super+a", "a " * 51, 5, None])
 async def test_what_is_no_list_of_keys_is_refused_untouched(page: PageProbe, keys: Any) -> None:
     """Its words say what keys are."""
     await page.open("<input id=f aria-label=f>")

@@ -142,3 +142,13 @@ async def test_a_frame_that_hangs_does_not_keep_the_page_from_being_read(reader:
     assert answer["frames"][0]["text"] == "top"
     if len(answer["frames"]) == 1:  # where Firefox gave the other origin a process of its own
         assert [one["reason"] for one in answer["unreadable"]] == ["it did not answer in time"]
+
+
+async def test_a_captcha_in_a_frame_is_one_of_the_page(reader: PageReader) -> None:
+    """Page reference 3: true for the page when it is for any frame."""
+    widget = "<div class=h-captcha style=width:300px;height:80px>challenge</div>"
+    await reader.open(f"<p>words</p><iframe srcdoc='{widget}' width=400 height=200></iframe>")
+    with trio.fail_after(30):
+        snapshot = await reader.tab.snapshot()
+    assert [frame.captcha for frame in snapshot.frames] == [False, True]
+    assert snapshot.captcha

@@ -7,7 +7,7 @@ import trio
 
 from foxloop_trio.browser import BrowserSession, Tab
 from foxloop_trio.errors import BadOptionsError, BrowserError
-from foxloop_trio.testing._page_reader import PageReader
+from foxloop_trio.testing._page_reader import PageReader, soon
 
 pytestmark = pytest.mark.firefox
 
@@ -132,3 +132,18 @@ async def test_half_characters_in_what_is_asked_do_not_break_the_line(reader: Pa
     await reader.open("<button>one</button>")
     assert (await reader.tab.snapshot(find="\ud800")).controls == ()
     assert len((await reader.tab.snapshot(focus="\udfff one")).controls) == 1
+
+
+async def test_a_page_that_shows_a_dialog_is_read_all_the_same(reader: PageReader) -> None:
+    """Page reference 7: its script stands still, and what it shows is told; afterwards it goes on."""
+    await reader.open("<p id=p>before</p><button>b</button>")
+    await reader.js("void setTimeout(() => { p.textContent = 'asked'; alert('Real'); p.textContent = 'after' }, 50)")
+
+    async def asked() -> bool:
+        return "asked" in str((await reader.frame())["text"])
+
+    with trio.fail_after(30):
+        await soon(asked)
+        assert [one["label"] for one in (await reader.frame())["controls"]] == ["b"]
+        await reader.session.bidi("browsingContext.handleUserPrompt", context=await reader.tab.bidi_context(), accept=True)
+    assert "after" in (await reader.frame())["text"]

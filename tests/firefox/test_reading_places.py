@@ -151,6 +151,23 @@ async def test_numbers_name_elements_for_as_long_as_the_document_lives(reader: P
     assert [control["node"] for control in remade] == [4, 6]
 
 
+async def test_fields_that_own_a_visible_list_have_the_first_numbers(reader: PageReader) -> None:
+    """Page reference 2.1: before any other control; a list that is hidden gives no such right."""
+    controls = await reader.controls(
+        "<button>b</button><input aria-label=f aria-controls=l><ul id=l role=listbox><li role=option>o</li></ul>"
+        "<input aria-label=g aria-controls=h><ul id=h hidden><li role=option>no</li></ul>"
+    )
+    assert {control["label"]: control["node"] for control in controls} == {"f": 1, "b": 2, "o": 3, "g": 4}
+
+
+async def test_the_digest_of_a_row_ends_after_two_thousand_units(reader: PageReader) -> None:
+    """Page reference 2.6: what differs beyond them is the same row, what differs before is another."""
+    rows = ["x" * 2000, "x" * 2000 + "y", "x" * 1999 + "y"]
+    controls = await reader.controls("".join(f"<ul><li>{row}<button></button></li></ul>" for row in rows))
+    same, longer, other = (control["row"] for control in controls)
+    assert same == longer != other
+
+
 async def test_guards_differ_when_a_judged_fact_does_and_only_then(reader: PageReader) -> None:
     """Page reference 2.9: a row's text and an expanded state count; another button's text, a class and a paragraph do not."""
     frame = await reader.read(

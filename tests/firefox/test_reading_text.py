@@ -21,6 +21,7 @@ TEXTS: list[tuple[str, list[str]]] = [
     ("<span>A</span><span>B</span>", ["AB"]),
     ("<span style='display:block'>A</span><span style='display:block'>B</span>", ["A", "B"]),
     ("<select><option>not told</select><script>var no</script><button>told</button>", ["told"]),
+    ("Before<select><option>no</select>after<canvas width=9 height=9></canvas>it", ["Before after it"]),
     ("<textarea>initial</textarea>", ["initial"]),
     ("<details><summary>more</summary>hidden</details>", ["more"]),
     ("<dl><dt>Term</dt><dd>Meaning</dd></dl>", ["Term", "Meaning"]),

@@ -129,7 +129,7 @@ def test_only_tab_act_can_send_an_act() -> None:
                 and id(node) not in spoken
             ):
                 found.add((file.split("/")[0] if file.startswith("wire/") else file, where if not file.startswith("wire/") else ""))
-    assert found == {("wire", ""), ("browser/_tab.py", "Tab.act"), ("browser/_session.py", "BrowserSession.call")}
+    assert found == {("wire", ""), ("browser/_tab.py", "Tab._send_act"), ("browser/_session.py", "BrowserSession.call")}
     act = next(
         node
         for where, node in functions(ast.parse((PACKAGE / "browser/_tab.py").read_text("utf-8")))
@@ -137,10 +137,18 @@ def test_only_tab_act_can_send_an_act() -> None:
     )
     order = [ast.unparse(node.func) for node in ast.walk(act) if isinstance(node, ast.Call)]
     lines = {ast.unparse(node.func): node.lineno for node in ast.walk(act) if isinstance(node, ast.Call)}
-    assert order.count("self.session.channel.start") == 1
-    assert lines["check_permit"] < lines["self.session.channel.start"]
+    assert order.count("self._send_act") == order.count("self._by_hand") == 1
+    assert lines["check_permit"] < lines["self._send_act"] < lines["self._by_hand"]
     between = [node for node in ast.walk(act) if isinstance(node, ast.Await)]
-    assert not [node for node in between if lines["check_permit"] < node.lineno < lines["self.session.channel.start"]]
+    assert not [node for node in between if lines["check_permit"] < node.lineno < lines["self._send_act"]]
+    asking = {
+        (file, where)
+        for file, tree in trees()
+        for where, node in functions(tree)
+        if isinstance(node, ast.Attribute) and node.attr in ("_send_act", "_by_hand")
+    }
+    # `finish` ends what came by Firefox's own input: each piece of that has asked the permit again (`allowed`).
+    assert asking == {("browser/_tab.py", "Tab.act"), ("browser/_tab.py", "Tab._by_hand.finish")}
 
 
 def test_whoever_starts_a_call_of_the_wire_is_known() -> None:
@@ -181,8 +189,8 @@ def test_only_the_runner_runs_a_tool_and_only_with_a_permit() -> None:
     runs = {(file, where) for file, where in found if where.split(".")[-1] != "complete"}
     assert runs == {
         ("loop/_performing.py", "Performer._begin"),
-        ("react/_gate_hook.py", "_GateHook._run"),
-        ("react/_gate_hook.py", "react_tool.handler"),
+        ("react/adapters/_gate.py", "_GateHook._run"),
+        ("react/adapters/_gate.py", "react_tool.handler"),
     }
     from foxloop_trio.loop._effects import RunTool
 
@@ -263,6 +271,13 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
     "answer_dialog": {"control_id": "0:2", "accept": True},
     "wait_for": {"text": "Gone.", "seconds": 1},
     "history": {"go": "reload"},
+    "list_tabs": {},
+    "open_tab": {"url": "http://shop.test/"},
+    "use_tab": {"tab_id": 2},
+    "close_tab": {"tab_id": 3},
+    "read_table": {},
+    "upload": {"control_id": "0:1", "files": ["a.txt"]},
+    "download": {"control_id": "0:2"},
     "fill": {"fields": {"0:1": "Ada"}},
     "fill_and_send": {"fields": {"0:1": "Ada"}, "send_id": "0:2"},
     "pay": {"control_id": "0:2"},
@@ -272,7 +287,7 @@ EVERY_CALL: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("tool", list(EVERY_CALL))
 @pytest.mark.parametrize("store", ["no grant", "asks and nobody answers", "asks and a made-up token"])
-async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, tool: str, store: str) -> None:
+async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, tmp_path: Path, tool: str, store: str) -> None:
     """B53, B47: for each tool of the browser, no act reaches the page and no document is read or opened.
 
     But for `browser_task`, whose `prepare` looks at the page by contract: what the form would send is a part of what is judged.
@@ -282,7 +297,8 @@ async def test_a_loop_whose_gate_allows_nothing_does_nothing(virtual_time: Any, 
         tab = await session.open_tab("http://shop.test/")
         looking = await tab.snapshot()
         assert looking.frames
-        tools = browser_tools(tab, prices=lambda page, control: foxloop_trio.Money(value=1, currency="EUR"))
+        prices = lambda page, control: foxloop_trio.Money(value=1, currency="EUR")  # noqa: E731
+        tools = browser_tools(tab, prices=prices, upload_from=tmp_path, download_to=tmp_path)
         assert {each.name for each in tools} == set(EVERY_CALL)
         gate, host = create_gate(tools=tools)
         if store != "no grant":

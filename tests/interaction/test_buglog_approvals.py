@@ -293,7 +293,7 @@ def test_one_module_alone_speaks_of_acting_to_the_page() -> None:
         if isinstance(node, ast.Constant) and node.value == "page.act"
     ]
     assert len(speaking) == 2
-    assert 'if method.startswith("page.act"):\n            raise UsageError' in (folder / "_session.py").read_text()
+    assert 'if method.startswith(("page.act", "page.aim")):\n            raise UsageError' in (folder / "_session.py").read_text()
     (asking,) = [name for name in speaking if name != "_session.py"]
     assert "permit" in (folder / asking).read_text()
 

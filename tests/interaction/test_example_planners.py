@@ -92,3 +92,20 @@ async def test_a_label_is_read_back_as_it_is(autojump_clock: Any, world: Any, ex
     assert [(control.role, control.label) for control in found] == [("checkbox", shown), ("combobox", shown)]
     assert found[0].flags == ("checked",)
     assert found[1].options == ((f"v-{shown}", shown), ("v-other", "other"))
+
+
+def test_lines_with_everything_in_them_are_read(example: Any) -> None:
+    """Whatever stands between the options and the flags, and counts of what was cut."""
+    lines = [
+        '[0:1] combobox "Work" value="a" options=those of 0:7 section="At work" (required)',
+        '[0:2] button "Remove" row=that of 0:1 (submits)',
+        '[0:3] textbox "Text" (+7 characters) value="x" (+9 characters) description="a ] b" box=[1,2,3,4] (required, expanded)',
+        '[0:4] link "Next" row="A row" (+20 characters) opens=menu',
+    ]
+    found = example("_reading").controls([{"role": "tool", "content": "\n".join(["snapshot: ok", *lines])}])
+    assert [(one.id, one.label, one.value, one.flags) for one in found] == [
+        ("0:1", "Work", "a", ("required",)),
+        ("0:2", "Remove", "", ("submits",)),
+        ("0:3", "Text", "x", ("required", "expanded")),
+        ("0:4", "Next", "", ()),
+    ]

@@ -10,7 +10,20 @@ import trio
 
 from foxloop_trio.actions import Action, CheckLine, CheckResult, ToolOutput
 from foxloop_trio.loop import Budget
-from foxloop_trio.loop._effects import AskPlanner, Emit, GateCheck, Limit, Ok, Raised, RunCheck, RunTool, Stop, ToolEnd, Turn
+from foxloop_trio.loop._effects import (
+    AskPlanner,
+    Emit,
+    GateCheck,
+    Limit,
+    Ok,
+    Raised,
+    RunCheck,
+    RunTool,
+    Stop,
+    ToolEnd,
+    Turn,
+    as_effect,
+)
 from foxloop_trio.loop._engine import Engine, Setup
 from foxloop_trio.planners import function_planner
 from foxloop_trio.ports import ChatReply
@@ -348,12 +361,12 @@ class Hand:
     def drive(self, special: dict[Any, list[Any]] | None = None) -> list[Any]:
         left = special or {}
         steps = self.engine.run()
-        effect: Any = next(steps)
+        effect: Any = as_effect(next(steps))
         try:
             while True:
                 self.effects.append(effect)
                 key = effect.event.type if isinstance(effect, Emit) else type(effect)
-                effect = steps.send(left[key].pop(0) if left.get(key) else self._dull(effect))
+                effect = as_effect(steps.send(left[key].pop(0) if left.get(key) else self._dull(effect)))
         except StopIteration:
             return [effect.event for effect in self.effects if isinstance(effect, Emit)]
 

@@ -146,3 +146,27 @@ def test_arguments_that_are_read_in_one_glance_are_those_of_the_strict_reader(ra
         assert (repr(value), ()) == (repr(read_arguments(raw)[0]), read_arguments(raw)[1])
         assert repr(parse_arguments(raw)) == repr(value)
         assert json_fault(value) is None
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["a", "b", ":", 'q"', ""]),
+            st.sampled_from([":", " :", ": ", "\t:"]),
+            st.sampled_from(["1", '":"', '"a:b"', "[1, 2]", "null", "-0.5", "[]"]),
+        ),
+        max_size=4,
+    )
+)
+def test_a_repeated_key_is_seen_however_it_is_written(members: list[tuple[str, str, str]]) -> None:
+    """Keys and colons are counted in the first glance; no colon in a text, and no space, may make up for a key too many."""
+    raw = "{" + ",".join(f"{json.dumps(key)}{colon}{value}" for key, colon, value in members) + "}"
+    keys = [key for key, _, _ in members]
+    assert (plain_arguments(raw) is None) == (len(set(keys)) != len(keys))
+
+
+@pytest.mark.parametrize("raw", ["[{]", '"{"', "{", "7", '["{"]', '"{}"'])
+def test_one_brace_makes_no_object(raw: str) -> None:
+    """What is no object is not read in the plain way."""
+    assert plain_arguments(raw) is None

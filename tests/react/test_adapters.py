@@ -535,11 +535,11 @@ async def test_wherever_a_gated_run_is_cancelled_every_permit_is_closed(
 
 async def test_a_permit_that_is_left_open_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted: what was admitted and is not run is never given back."""
-    from foxloop_trio.react._calls import Calls
+    from foxloop_trio.react import _acting
 
-    async def nothing(self: Any, ready: Any) -> None:
+    async def nothing(instead: Any, call_id: str) -> None:
         await trio.lowlevel.checkpoint()
 
-    monkeypatch.setattr(Calls, "_drop", nothing)
+    monkeypatch.setattr(_acting, "give_back", nothing)
     report = await GatedSweep(parallel=True).sweep(strict=False)
     assert {violation.kind for violation in report.violations} == {"check"}

@@ -10,16 +10,15 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foxloop_trio.guarding import Block, Message, ModelReply, Note, State, Stop, ToolCall, ToolResult
 from foxloop_trio.loop import Loop
 from foxloop_trio.planners import function_planner
 from foxloop_trio.ports import ChatReply, Usage
-from foxloop_trio.react._budget_guard import BudgetGuard
 from foxloop_trio.react._hooks import Instead
-from foxloop_trio.react._ledger import Ledger
 from foxloop_trio.react._loop import run_react_loop
-from foxloop_trio.react._state import Message, ModelReply, State, ToolCall, ToolResult
 from foxloop_trio.react._tools import ReactTool, ToolRegistry
-from foxloop_trio.react._verdicts import Block, Note, Stop
+from foxloop_trio.react.guards._budget_guard import BudgetGuard
+from foxloop_trio.react.guards._ledger import Ledger
 from foxloop_trio.testing import cancel_at_every_checkpoint, scripted_llm
 
 LOOK: dict[str, Any] = {"calls": [("look", {})]}

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foxloop_trio.errors import BadOptionsError
+from foxloop_trio.guarding import Block, ModelReply, State, Stop, ToolCall, ToolResult
 from foxloop_trio.react._loop import run_react_loop
-from foxloop_trio.react._loop_detector import LoopDetector, call_signature, result_signature
-from foxloop_trio.react._state import ModelReply, State, ToolCall, ToolResult
 from foxloop_trio.react._tools import ReactTool, ToolRegistry
-from foxloop_trio.react._verdicts import Block, Stop
+from foxloop_trio.react.guards._loop_detector import LoopDetector, call_signature, result_signature
 from foxloop_trio.testing import scripted_llm
 
 

@@ -11,11 +11,10 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foxloop_trio.guarding import Ask, Block, Rewrite, State, Stop, ToolCall, ToolResult
+from foxloop_trio.react import Decision, PolicyEngine, Rule, RuleLimit
 from foxloop_trio.react._loop import run_react_loop
-from foxloop_trio.react._policy import Decision, PolicyEngine, Rule, RuleLimit
-from foxloop_trio.react._state import State, ToolCall, ToolResult
 from foxloop_trio.react._tools import ReactTool, ToolRegistry
-from foxloop_trio.react._verdicts import Ask, Block, Rewrite, Stop
 from foxloop_trio.testing import cancel_at_every_checkpoint, scripted_llm
 
 TOOLS = ToolRegistry(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from foxloop_trio.react._policy_conditions import Condition, host_of
-from foxloop_trio.react._policy_patterns import BoundedPattern
+from foxloop_trio.react.guards.policy._conditions import Condition, host_of
+from foxloop_trio.react.guards.policy._patterns import BoundedPattern
 
 
 def holds(args: Any, path: str, *, every: bool = False, **wanted: Any) -> Any:

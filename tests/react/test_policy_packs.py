@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from foxloop_trio.react._policy import PolicyEngine
-from foxloop_trio.react._policy_packs import host_allow_list, no_shell_metacharacters, read_only, spend_cap
-from foxloop_trio.react._state import State, ToolCall, ToolResult
+from foxloop_trio.guarding import Block, State, ToolCall, ToolResult
+from foxloop_trio.react import PolicyEngine
 from foxloop_trio.react._tools import ReactTool, ToolRegistry
-from foxloop_trio.react._verdicts import Block
+from foxloop_trio.react.guards.policy._packs import host_allow_list, no_shell_metacharacters, read_only, spend_cap
 
 REGISTRY = ToolRegistry([ReactTool(name="look", handler=print, read_only=True), ReactTool(name="act", handler=print)])
 STATE = State(messages=[], turn=1, registry=REGISTRY)

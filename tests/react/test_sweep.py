@@ -179,13 +179,13 @@ async def test_a_loop_that_calls_a_hook_after_the_cancel_is_found(
     autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Planted: hooks are called without looking for a cancel that is pending."""
-    from foxloop_trio.react import _calls, _loop
+    from foxloop_trio.react import _acting, _loop
 
     async def careless(hook: Callable[..., Any], *args: Any) -> Any:
         return await hook(*args)
 
     monkeypatch.setattr(_loop, "ask", careless)
-    monkeypatch.setattr(_calls, "ask", careless)
+    monkeypatch.setattr(_acting, "ask", careless)
     report = await Scene().sweep(strict=False)
     assert {violation.kind for violation in report.violations} == {"check"}
 
@@ -194,11 +194,9 @@ async def test_a_loop_that_forgets_what_was_in_flight_is_found(
     autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Planted: calls that were begun keep no answer when the run is cut."""
-    from foxloop_trio.react._calls import Calls
-    from foxloop_trio.react._thinking import Thinking
+    from foxloop_trio.react._conversation import Conversation
 
-    monkeypatch.setattr(Calls, "close", lambda self: None)
-    monkeypatch.setattr(Thinking, "settle", lambda self: None)
+    monkeypatch.setattr(Conversation, "rescue", lambda self, answer: None)
     report = await Scene().sweep(strict=False)
     assert not report.ok
 
@@ -207,11 +205,11 @@ async def test_leave_that_is_kept_for_a_call_that_is_not_run_is_found(
     autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Planted: `drop` is never called."""
-    from foxloop_trio.react._calls import Calls
+    from foxloop_trio.react import _acting
 
-    async def nothing(self: Any, ready: Any) -> None:
+    async def nothing(instead: Any, call_id: str) -> None:
         await trio.lowlevel.checkpoint()
 
-    monkeypatch.setattr(Calls, "_drop", nothing)
+    monkeypatch.setattr(_acting, "give_back", nothing)
     report = await Scene().sweep(strict=False)
     assert not report.ok

@@ -674,3 +674,32 @@ async def test_a_transport_of_ones_own_takes_the_place_of_the_first_session(auto
             await session.tabs()
     with pytest.raises(UsageError, match="not running"):
         await browser.serve(theirs, token="a token")
+
+
+async def test_a_held_tab_stays_on_its_own_host(virtual_time: MockClock) -> None:
+    """`navigation="block"`: what the page leads to is told and not asked for; redirects too; afterwards the tab is free."""
+    visits: list[str] = []
+
+    def away(visit: Any) -> PageData:
+        visits.append(visit.url)
+        return {"title": "Away"}
+
+    shop: PageData = {"title": "Shop", "controls": [{"role": "link", "label": "Go", "href": "http://away.test/"}]}
+    pages = {SHOP: shop, "http://away.test/": away, "http://shop.test/to": {"redirect": "http://away.test/"}}
+    browser = FakeBrowser(pages)  # type: ignore[arg-type]
+    async with browser as session:
+        tab = await session.open_tab(SHOP)
+        async with session.lease(tab, navigation="block") as held:
+            for url in ("http://away.test/", "http://shop.test/to"):
+                browser.document(tab).navigate(url)
+                await trio.testing.wait_all_tasks_blocked()
+            assert (held.stopped, held.stops, held.host) == (("http://away.test/",) * 2, 2, "shop.test")
+            assert held.stopped_since(1) == ("http://away.test/",)
+            with pytest.raises(BrowserError) as caught:
+                await held.goto("http://shop.test/to")
+            assert caught.value.code == "navigation-failed"
+            assert visits == []
+            await held.goto("http://away.test/")
+        browser.document(tab).navigate(SHOP)
+        await trio.testing.wait_all_tasks_blocked()
+        assert tab.host == "shop.test"

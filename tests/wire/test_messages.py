@@ -31,16 +31,18 @@ OPTIONAL = [
     r"result\.frames\[\]\.controls\[\]\.(files|row_text|look|box|current|level|opens)",
     r"result\.frames\[\]\.(parent|origin|captcha_passive|text_truncated|total_controls|total_text|took_ms)",
     r"result\.unreadable\[\]\.(frame|count)",
-    r"(result|result\.result)\.(reason|detail|value|checked)",
+    r"(result|result\.(?:result|outcome))\.(reason|detail|value|checked)",
     r"result\.frames\[\]\.controls\[\]\.form_key",
 ]
 """Keys that may be left out. All others are required."""
 
 OPTIONAL_OF = {
     "page.act": [
-        r"params\.(form_key|dialog|dialog\.reply)|params\.value\.(onto|from|how|files|until|onto\.[xy])",
-        r"result\.(did|changed|changed_elsewhere|leads_to|opened_tabs|popups)",
+        r"params\.(input|form_key|dialog|dialog\.reply)|params\.value\.(onto|from|how|files|until|onto\.[xy])",
+        r"result\.(did|changed|changed_elsewhere|download|download\.size|leads_to|opened_tabs|popups)",
     ],
+    "page.aim": [r"params\.(form_key|dialog)", r"result\.(outcome|chunks)", r"result\.chunks\[\]\[\]\.(x|y|button|ms|char)"],
+    "page.table": [r"params\.find"],
     "page.read": [r"params\.(focus|frame|region|find|offset|text_offset|max_controls|max_text)"],
     "tab.capture": [
         r"params\.(quality|area|marks|scale|marks\[\]\.label)",
@@ -50,16 +52,18 @@ OPTIONAL_OF = {
 """The same, of one method only."""
 
 ALSO = {
+    r"result\.declared": {"null", "number"},
     r"params\.value": {"string", "number", "null", "array", "object"},
     r"params\.list_for": {"number", "null"},
     r"params\.area": {"string", "object"},
     r"params\.marks": {"string", "array"},
+    r"params\.hosts": {"array", "null"},
     r"result\.frames\[\]\.parent": {"number", "null"},
     r"(params|result)\.tab\.document|result\.tabs\[\]\.document": {"string", "null"},
-    r"(result|result\.result)\.value": {"string", "null"},
-    r"(result|result\.result)\.checked": {"boolean", "null"},
+    r"(result|result\.(?:result|outcome))\.value": {"string", "null"},
+    r"(result|result\.(?:result|outcome))\.checked": {"boolean", "null"},
     r"result\.result": {"object", "null"},
-    r"(params|(result|result\.result)\.dialogs\[\])\.answer": {"boolean", "string", "null"},
+    r"(params|(result|result\.(?:result|outcome))\.dialogs\[\])\.answer": {"boolean", "string", "null"},
     r"result\.frames\[\]\.controls\[\]\.checked": {"boolean", "string"},
 }
 """Places whose value may have more than the one type that it has in a sample."""
@@ -182,7 +186,7 @@ def test_every_method_has_schemas_and_samples_of_all_its_messages() -> None:
     requests = {name for name, method in wire.METHODS.items() if method.kind == "request"}
     assert (set(wire.METHODS), requests) == (with_params, with_result)
     assert requests == {name for name, method in wire.METHODS.items() if method.result is not None}
-    assert len(wire.METHODS) == 24
+    assert len(wire.METHODS) == 29
     for name, method in wire.METHODS.items():
         assert name == method.name
         assert method.params["additionalProperties"] is False
@@ -305,7 +309,12 @@ def test_every_text_of_every_sample_is_bounded() -> None:
             long = "a" * 70_000
             if isinstance(at(sample["message"], path), str) and accepted(sample, changed(sample["message"], path, long)):
                 unbounded.add((sample["method"], named(path)))
-    assert {("page.act", "params.value"), ("page.stage", "params.data"), ("tab.capture", "result.data")} == unbounded
+    assert {
+        ("page.act", "params.value"),
+        ("page.stage", "params.data"),
+        ("page.fetch", "result.data"),
+        ("tab.capture", "result.data"),
+    } == unbounded
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...actions import Permit
@@ -22,14 +23,22 @@ class TabPage:
 
     Nothing is read or done on another host than the permit's: that raises `Elsewhere`. `report` is told ``partial`` with the acts
     that were done as soon as there is one, and ``unknown`` while one is under way; what the whole came to is for the caller to say.
+    `note_opened` is told the ids of tabs that acts opened.
     """
 
     def __init__(
-        self, tab: Tab, *, permit: Permit, report: Report | None = None, cancel_grace: float = CANCEL_GRACE_SECONDS
+        self,
+        tab: Tab,
+        *,
+        permit: Permit,
+        report: Report | None = None,
+        cancel_grace: float = CANCEL_GRACE_SECONDS,
+        note_opened: Callable[[Iterable[int]], None] | None = None,
     ) -> None:
         self._tab = tab
         self._permit = permit
         self._cancel_grace = cancel_grace
+        self._note_opened = note_opened
         self._host = permit.action.domain
         self._steps = Steps(report if report is not None else (lambda state, done: None))
 
@@ -61,6 +70,8 @@ class TabPage:
                 raise Elsewhere(self._tab.url) from error
             raise
         self._steps.ended(step, result)
+        if self._note_opened is not None:
+            self._note_opened(result.opened_tabs)
         return result
 
     async def settle(self, page: Snapshot, control: Control, *, list_for: bool, sent: bool) -> None:

@@ -7,7 +7,7 @@ it, under the tab's lock. A yes covers every field and click on the judged host,
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import trio
@@ -45,7 +45,7 @@ Args = dict[str, Any]
 
 
 def browser_task_tool(
-    tab: Tab,
+    tab: Tab | Callable[[], Tab],
     *,
     memory: Memory | None = None,
     chooser: Chooser | None = None,
@@ -53,19 +53,22 @@ def browser_task_tool(
     today: Callable[[], datetime.date] = datetime.date.today,
     day_first: bool = False,
     pays: bool = False,
+    note_opened: Callable[[Iterable[int]], None] | None = None,
 ) -> Tool:
-    """The tool `browser_task` for one tab, with scope ``submit``.
+    """The tool `browser_task` for one tab, or for the one that is worked on when it is called; with scope ``submit``.
 
     * `memory`: of the pack that it is part of; a task leaves it empty, so that the next call looks first.
     * `chooser`: who finds the control for each part of a goal; the rule chooser by default.
     * `passwords(url)`: what may be typed into secret fields of a frame with that address; without it, nothing is. With it, the
       values of secret parts of a goal are kept out of events and trail.
     * `pays`: there is a tool `pay`, to which a form that may spend money is left; without it a human is asked about each such form.
+    * `note_opened`: is told the ids of tabs that acts of a task opened.
     * `today`: what "tomorrow" is told from. `day_first`: 10/9/2026 is in September.
     """
     memory = memory if memory is not None else Memory()
     chooser = chooser if chooser is not None else RuleChooser()
-    task = _Task(tab, memory, chooser, passwords, today, day_first, pays)
+    which = tab if callable(tab) else lambda: tab
+    task = _Task(which, memory, chooser, passwords, today, day_first, pays, note_opened)
     return Tool(
         name="browser_task",
         description=DESCRIPTION,
@@ -81,22 +84,24 @@ def browser_task_tool(
         run=task.run,
         asks=lambda args: "spends" in args,
         redact=None if passwords is None else _without_secrets,
-        environment=tab.session,
+        environment=which().session,
     )
 
 
 class _Task:
     def __init__(
         self,
-        tab: Tab,
+        which: Callable[[], Tab],
         memory: Memory,
         chooser: Chooser,
         passwords: Passwords | None,
         today: Callable[[], datetime.date],
         day_first: bool,
         pays: bool,
+        note_opened: Callable[[Iterable[int]], None] | None,
     ) -> None:
-        self._tab = tab
+        self._which = which
+        self._note_opened = note_opened
         self._memory = memory
         self._chooser = chooser
         self._passwords = passwords
@@ -106,7 +111,7 @@ class _Task:
 
     def domain(self, args: Args, ctx: ToolContext) -> str:
         """The host of the page in the tab, now."""
-        host = self._tab.host
+        host = self._which().host
         if host is None:
             raise Refuse("The tab shows no web page. Open one with open_url first.")
         return host
@@ -114,13 +119,14 @@ class _Task:
     async def prepare(self, args: Args, ctx: ToolContext) -> Args:
         """Look, and plan. The lock is held for the look only."""
         self.domain(args, ctx)
-        async with self._tab.lock:
+        tab = self._which()
+        async with tab.lock:
             self._memory.drop()
             try:
-                page = await self._tab.snapshot()
+                page = await tab.snapshot()
             except BrowserError as error:
                 raise Refuse(say_error("browser_task", error)) from error
-            if host_of(page.url) != plain_host(self._tab.host):
+            if host_of(page.url) != plain_host(tab.host):
                 raise Refuse(MOVED)
             self._memory.snapshot = page
         today = self._today()
@@ -139,13 +145,20 @@ class _Task:
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
         """Do it, pinned to the preview."""
         ctx.report_effect("not-started")
-        async with self._tab.lock:
+        tab = self._which()
+        async with tab.lock:
             await trio.lowlevel.checkpoint_if_cancelled()
-            if plain_host(self._tab.host) != ctx.domain:
-                return ToolOutput(ok=False, summary=say_moved(ctx.domain, plain_host(self._tab.host)))
+            if plain_host(tab.host) != ctx.domain:
+                return ToolOutput(ok=False, summary=say_moved(ctx.domain, plain_host(tab.host)))
             pinned = _pinned(args)
             self._memory.drop()  # whatever comes of it, the look before it is out of date
-            page = TabPage(self._tab, permit=_permit(ctx), report=ctx.report_effect, cancel_grace=ctx.cancel_grace)
+            page = TabPage(
+                tab,
+                permit=_permit(ctx),
+                report=ctx.report_effect,
+                cancel_grace=ctx.cancel_grace,
+                note_opened=self._note_opened,
+            )
             result = await run_task(
                 page,
                 args["goal"],

@@ -166,7 +166,7 @@ async def run_pinned(
     """
     said = name or op
     ctx.report_effect("not-started")
-    async with desk.tab.lock:
+    async with desk.hold():
         await trio.lowlevel.checkpoint_if_cancelled()
         # From here to the act nothing is awaited but a last look, so what is compared is what is acted on.
         if (moved := desk.moved(ctx)) is not None:
@@ -195,8 +195,9 @@ async def run_pinned(
             if error.code == "permit-host":  # it moved while the tab's state was asked for
                 return desk.failed_moved(ctx)
             raise
+        desk.note_opened(result.opened_tabs)
         if not result.ok:
-            summary = say_refused(said, target["control"], result)
+            summary = desk.with_stops(say_refused(said, target["control"], result))
             return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)
         return await _after(desk, ctx, op, target, before, result, said, None if told is None else told(result))
 
@@ -226,7 +227,7 @@ async def _after(
     summary = f"{say_done(said, target['control'], result, navigated=navigated)} {words}"
     view = View.of({}, await desk.asked_focus())
     first = "\n".join(part for part in (told, seen(result)) if part) or None
-    shown = view.text(page, since=before, after=first, target=target["control"]) if page is not None else None
+    shown = None if page is None else view.text(page, since=before, after=first, target=target["control"])
     text = "\n".join(part for part in (first, shown) if part) or None
     stop = navigated or page is None or (page.captcha and not before.captcha)
     data: dict[str, Any] = {"submitted": result.submitted, "navigated": navigated}

@@ -7,8 +7,10 @@ then run (the pin is compared again, and only then acted on). The tab's lock is 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from ...actions import Permit, ToolContext, ToolOutput
 from ...canonical import canonical_json
@@ -21,7 +23,7 @@ from ._address import host_of, plain_host
 from ._page_pin import PAGE_ID, page_pin
 from ._pin import Memory, make_pin, same_control
 from ._view import View
-from ._words import NOT_READ, say_elsewhere, say_error, say_moved, say_page
+from ._words import NOT_READ, say_elsewhere, say_error, say_moved, say_page, say_stopped
 
 __all__ = ["MAX_VALUE", "Args", "Desk", "Focus", "permit_of"]
 
@@ -33,12 +35,41 @@ Focus = Callable[[], str | Awaitable[str | None] | None]
 
 
 class Desk:
-    """One tab, as all tools of a pack see it."""
+    """The tab that all tools of a pack work on.
+
+    It begins with `home`, the tab of the pack. `opened` are the ids of those that the pack's own acts and tools opened, in their
+    order: no other tab is ever listed, turned to or closed, since those are the user's.
+    """
 
     def __init__(self, tab: Tab, focus: Focus | None = None) -> None:
-        self.tab = tab
+        self.tab = self.home = tab
+        self.opened: dict[int, None] = {}
         self.memory = Memory()
         self._focus = focus
+        self._stops = tab.stops if isinstance(tab, Tab) else 0  # a tab that another one opened is held, and told, with that one
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncGenerator[None, None]:
+        """Hold the lock of the tab that is worked on. While it is waited for, another tab may be turned to: then that one's."""
+        while True:
+            tab = self.tab
+            async with tab.lock:
+                if tab is self.tab:
+                    yield
+                    return
+
+    def note_opened(self, tabs: Iterable[int]) -> None:
+        """These tabs came of what the pack did."""
+        self.opened.update(dict.fromkeys(tabs))
+
+    def is_ours(self, tab_id: int) -> bool:
+        return tab_id == self.home.id or tab_id in self.opened
+
+    def turn_to(self, tab: Tab) -> None:
+        """Work on this tab from now on. What was seen of the other one is forgotten, so no pin of it is good any more."""
+        if tab is not self.tab:
+            self.tab = tab
+            self.memory.forget()
 
     def domain(self, args: Args, ctx: ToolContext) -> str:
         """The host of the page in the tab, now. Raises Refuse when it shows no web page."""
@@ -56,7 +87,7 @@ class Desk:
 
     async def all_pinned(self, control_ids: Iterable[str]) -> tuple[Snapshot, list[tuple[Control, dict[str, Any]]]]:
         """The newest look, and of each of these controls itself and its pin: all of one look. Waits as `pinned` does."""
-        async with self.tab.lock:
+        async with self.hold():
             found = [self.memory.find(control_id) for control_id in control_ids]
             snapshot = found[0][0]
             if host_of(snapshot.url) != plain_host(self.tab.host):
@@ -67,7 +98,7 @@ class Desk:
     async def pinned_anew(self, control_id: str) -> tuple[Snapshot, Control, dict[str, Any]]:
         """As `pinned`, of a look at the whole page that is taken now, in which the control must be as it was in the newest one."""
         _, pin = await self.pinned(control_id)
-        async with self.tab.lock:
+        async with self.hold():
             try:
                 page = await self.tab.snapshot()
             except BrowserError as error:
@@ -84,7 +115,7 @@ class Desk:
 
     async def pinned_page(self) -> dict[str, Any]:
         """The pin of the page itself, by its newest look. Raises Refuse without one."""
-        async with self.tab.lock:
+        async with self.hold():
             if self.memory.snapshot is None:
                 raise Refuse("There is no current snapshot of this page. Call snapshot first.")
             return page_pin(self.tab.id, self.memory.snapshot)
@@ -132,7 +163,16 @@ class Desk:
                 page = await self.look(ctx, View.of({}, await self.asked_focus()))
             except BrowserError:
                 return None, NOT_READ
-        return page, say_elsewhere(plain_host(self.tab.host)) if page is None else say_page(page)
+        words = say_elsewhere(plain_host(self.tab.host)) if page is None else say_page(page)
+        return page, self.with_stops(words)
+
+    def with_stops(self, words: str) -> str:
+        """`words`, and where the page wanted to lead since this was last told, which the tab's lease stopped."""
+        if not isinstance(self.home, Tab):
+            return words
+        stopped, self._stops = self.home.stopped_since(self._stops), self.home.stops
+        hosts = sorted({plain_host(urlsplit(url).hostname) or "another host" for url in stopped})
+        return f"{words} {say_stopped(hosts)}" if hosts else words
 
     # Failures
 

@@ -15,6 +15,7 @@ from .._quoting import quote
 from .._snapshot import Control
 from ._desk import MAX_VALUE, Args, Desk
 from ._hand import Hand, hand_tool
+from ._spending import Prices
 from ._words import describe_control
 
 __all__ = ["dialog_tools"]
@@ -23,7 +24,7 @@ OPS: Final = ("click", "check", "uncheck", "enter")
 """What may be done again; none of them takes a value."""
 
 
-def dialog_tools(desk: Desk) -> list[Tool]:
+def dialog_tools(desk: Desk, prices: Prices | None = None) -> list[Tool]:
     """`answer_dialog`, with scope submit."""
     hand = Hand(
         name="answer_dialog",
@@ -40,9 +41,10 @@ def dialog_tools(desk: Desk) -> list[Tool]:
         required=("accept",),
         order=_order,
         words=_words,
+        presses=lambda args: "enter" if args["op"] == "enter" else "click",
         told=_told,
     )
-    return [hand_tool(desk, hand)]
+    return [hand_tool(desk, hand, prices)]
 
 
 def _order(args: Args, control: Control) -> dict[str, Any]:

@@ -140,6 +140,7 @@ class FillJob:
             raise
         self._steps.ended(step, result)
         self._results.append(result)
+        self._desk.note_opened(result.opened_tabs)
         self._left = self._left or result.navigated
         return result
 

@@ -162,7 +162,7 @@ class _Fill:
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
         """Set the fields, wait until the page is quiet, look."""
         ctx.report_effect("not-started")
-        async with self._desk.tab.lock:
+        async with self._desk.hold():
             job = await self._begun(args, ctx)
             if isinstance(job, ToolOutput):
                 return job
@@ -215,7 +215,7 @@ class _FillAndSend(_Fill):
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
         """Set the fields, see that the form is what was judged, send it, wait until the page is quiet, look."""
         ctx.report_effect("not-started")
-        async with self._desk.tab.lock:
+        async with self._desk.hold():
             job = await self._begun(args, ctx)
             if isinstance(job, ToolOutput):
                 return job

@@ -7,7 +7,7 @@ done: `op`, `value` and `target` stand in the judged arguments.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -17,7 +17,9 @@ from .._act import ActResult
 from .._snapshot import Control
 from ._acting import run_pinned
 from ._desk import Args, Desk
+from ._spending import Prices, note_spending
 from ._view import CONTROL_ID
+from ._words import say_spending
 
 __all__ = ["PERCENT", "Hand", "hand_tool", "point_of", "point_words"]
 
@@ -27,7 +29,8 @@ PERCENT: Final = {"type": "number", "minimum": 0, "maximum": 100}
 @attrs.frozen(kw_only=True)
 class Hand:
     """One tool: `order` turns the arguments and the control into `op` and `value` (and, for a drag, `onto`), or raises Refuse; its
-    `words` are those for the approver; `told` quotes something of the result for the planner.
+    `words` are those for the approver; `presses` says of the judged arguments whether they click the control or
+    press Enter in it; `told` quotes something of the result for the planner.
     """
 
     name: str
@@ -37,17 +40,23 @@ class Hand:
     required: tuple[str, ...] = ()
     order: Callable[[Args, Control], Args | Awaitable[Args]]
     words: Callable[[Args], str]
+    presses: Callable[[Args], Literal["click", "enter"] | None] = lambda args: None
     told: Callable[[ActResult], str | None] | None = None
 
 
-def hand_tool(desk: Desk, hand: Hand) -> Tool:
-    """The tool for this hand."""
+def hand_tool(desk: Desk, hand: Hand, prices: Prices | None = None) -> Tool:
+    """The tool for this hand. Where a press may spend money a human is asked each time, or, with `prices`, it is refused."""
 
     async def prepare(args: Args, ctx: ToolContext) -> Args:
-        control, pin = await desk.pinned(args["control_id"])
+        page, [(control, pin)] = await desk.all_pinned([args["control_id"]])
         order = hand.order(args, control)
         judged = await order if isinstance(order, Awaitable) else order
-        return {"control_id": args["control_id"], **judged, "target": pin}
+        judged = {"control_id": args["control_id"], **judged, "target": pin}
+        press = hand.presses(judged)
+        return judged if press is None else note_spending(page, control, judged, prices, enter=press == "enter")
+
+    def describe(args: Args, ctx: ToolContext) -> str:
+        return f"{hand.words(args)}. {say_spending(args['spends'])}" if "spends" in args else hand.words(args)
 
     async def run(args: Args, ctx: ToolContext) -> ToolOutput:
         also = (args["onto"],) if "onto" in args else ()
@@ -65,8 +74,9 @@ def hand_tool(desk: Desk, hand: Hand) -> Tool:
         scope=hand.scope,
         domain=desk.domain,
         prepare=prepare,
-        describe=lambda args, ctx: hand.words(args),
+        describe=describe,
         run=run,
+        asks=lambda args: "spends" in args,
         environment=desk.tab.session,
     )
 

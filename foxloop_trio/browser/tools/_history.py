@@ -39,7 +39,7 @@ def _words(go: str, host: str | None) -> str:
 
 async def _run(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
     ctx.report_effect("not-started")
-    async with desk.tab.lock:
+    async with desk.hold():
         await trio.lowlevel.checkpoint_if_cancelled()
         if (moved := desk.moved(ctx)) is not None:
             return moved

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from ...errors import Refuse
 from ...tools import Tool
 from .._snapshot import Control
 from ._desk import Args, Desk
 from ._hand import Hand, hand_tool
+from ._spending import Prices
 from ._words import describe_control
 
 __all__ = ["MAX_STROKES", "key_tools"]
@@ -26,7 +27,7 @@ HARMLESS: Final = frozenset(
 """Keys, in lower case, that neither write into a field nor take anything out of it."""
 
 
-def key_tools(desk: Desk) -> list[Tool]:
+def key_tools(desk: Desk, prices: Prices | None = None) -> list[Tool]:
     """`press`, with scope submit."""
     return [
         hand_tool(
@@ -49,9 +50,17 @@ def key_tools(desk: Desk) -> list[Tool]:
                 required=("keys",),
                 order=_order,
                 words=lambda args: describe_control("press", args["value"], args["target"]),
+                presses=_presses,
             ),
+            prices,
         )
     ]
+
+
+def _presses(args: Args) -> Literal["click", "enter"] | None:
+    """Enter, and Space on a button, do what a click does."""
+    keys = {stroke.rpartition("+")[2].lower() for stroke in args["value"].split()}
+    return "enter" if keys & {"enter", "return", "space"} else None
 
 
 def _order(args: Args, control: Control) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def looking_tools(desk: Desk) -> list[Tool]:
 
 async def _snapshot(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
     ctx.report_effect("not-started")
-    async with desk.tab.lock:
+    async with desk.hold():
         if (moved := desk.moved(ctx)) is not None:
             return moved
         before, whole = desk.memory.snapshot, desk.memory.whole
@@ -69,7 +69,7 @@ async def _snapshot(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
 
 async def _screenshot(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
     ctx.report_effect("not-started")
-    async with desk.tab.lock:
+    async with desk.hold():
         if (moved := desk.moved(ctx)) is not None:
             return moved
         element, full_page = args.get("control_id"), args.get("area") == "page"

@@ -43,7 +43,7 @@ def opening_tools(desk: Desk) -> list[Tool]:
 
 async def _open_url(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
     ctx.report_effect("not-started")
-    async with desk.tab.lock:
+    async with desk.hold():
         await trio.lowlevel.checkpoint_if_cancelled()
         desk.memory.drop()
         ctx.report_effect("unknown")

@@ -37,6 +37,10 @@ class Memory:
         dropped, self.snapshot = self.snapshot, None
         return dropped
 
+    def forget(self) -> None:
+        """Forget all: another tab is looked at from now on."""
+        self.snapshot = self.whole = None
+
     def remember(self, page: Snapshot, before: Snapshot | None) -> None:
         """Take `page` for the newest look. A look at a part of the page does not make the rest of it unknown, as long as its
         document and its fields are as they were in the look before.

@@ -8,12 +8,13 @@ from ...tools import Tool
 from .._snapshot import Control
 from ._desk import Args, Desk
 from ._hand import PERCENT, Hand, hand_tool, point_of, point_words
+from ._spending import Prices
 from ._words import describe_control
 
 __all__ = ["pointing_tools"]
 
 
-def pointing_tools(desk: Desk) -> list[Tool]:
+def pointing_tools(desk: Desk, prices: Prices | None = None) -> list[Tool]:
     """`hover` with scope fill, since it sends nothing by itself; `click_at` with scope submit, as any click."""
     hover = Hand(
         name="hover",
@@ -42,8 +43,9 @@ def pointing_tools(desk: Desk) -> list[Tool]:
         required=("x", "y"),
         order=_click_at,
         words=_click_words,
+        presses=lambda args: "click",
     )
-    return [hand_tool(desk, hover), hand_tool(desk, click_at)]
+    return [hand_tool(desk, hover), hand_tool(desk, click_at, prices)]
 
 
 def _hover(args: Args, control: Control) -> dict[str, Any]:

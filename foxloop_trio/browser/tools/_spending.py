@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from ...actions import Money
 from ...errors import Refuse
@@ -16,7 +16,7 @@ from .._snapshot import Control, Snapshot
 from ..tasks._folding import plain
 from ..tasks._sensitive import is_typable
 
-__all__ = ["Prices", "Spending", "refuse_to_spend", "spending"]
+__all__ = ["Prices", "Spending", "note_spending", "refuse_to_spend", "spending"]
 
 Prices = Callable[[Snapshot, Control], "Money | Awaitable[Money | None] | None"]
 """Reads off the page what clicking this control costs; None when it cannot be told."""
@@ -38,6 +38,21 @@ def spending(page: Snapshot, control: Control, *, enter: bool = False) -> Spendi
     if sends and any(_is_card_field(one) and _pays(page, one, control) for one in page.controls):
         return "card"
     return None
+
+
+def note_spending(
+    page: Snapshot, control: Control, judged: dict[str, Any], prices: Prices | None, *, enter: bool = False
+) -> dict[str, Any]:
+    """The judged arguments, with `spends` when this click, or Enter, may spend money: a human is asked each time then.
+
+    Raises Refuse when there is the tool `pay` for it.
+    """
+    how = spending(page, control, enter=enter)
+    if how is None:
+        return judged
+    if prices is not None:
+        raise refuse_to_spend(control.id)
+    return {**judged, "spends": how}
 
 
 def refuse_to_spend(control_id: str, *, fields: bool = False) -> Refuse:

@@ -95,7 +95,7 @@ async def _run(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
     except BrowserError as error:
         return desk.failed("wait_for", error)
     waited = trio.current_time() - began
-    async with desk.tab.lock:
+    async with desk.hold():
         if (moved := desk.moved(ctx)) is not None:
             return moved
         try:
@@ -117,7 +117,7 @@ async def _until(desk: Desk, args: Args, ctx: ToolContext) -> bool:
     wanted: str = args["text"] if "text" in args else args["control"]
     gone = args.get("gone", False)
     while True:
-        async with desk.tab.lock:
+        async with desk.hold():
             if desk.moved(ctx) is not None:
                 return False
             try:
@@ -134,7 +134,7 @@ async def _until(desk: Desk, args: Args, ctx: ToolContext) -> bool:
 async def _until_quiet(desk: Desk, ctx: ToolContext) -> bool:
     """True once nothing changes any more; False when the tab has moved to another host."""
     while True:
-        async with desk.tab.lock:
+        async with desk.hold():
             if desk.moved(ctx) is not None:
                 return False
             try:

@@ -34,12 +34,16 @@ __all__ = [
     "say_refused",
     "say_spending",
     "say_stale",
+    "say_stopped",
     "seen",
     "shown",
 ]
 
 MAX_SHOWN: Final = 900
 """Characters of a quoted value or address in a description, which is cut at 2000: none may push the others out of sight."""
+
+MAX_HOSTS: Final = 5
+"""That one summary names."""
 
 REFUSALS: Final[Mapping[str, str]] = {
     "cancelled": "it was stopped before it began",
@@ -127,6 +131,15 @@ def say_moved(judged: str | None, now: str | None) -> str:
 def say_elsewhere(host: str | None) -> str:
     """What was done led to a page that this call was not judged for."""
     return f"The tab is on {host or 'a page that is no web page'} now, which was not read: call snapshot to see it."
+
+
+def say_stopped(hosts: Sequence[str]) -> str:
+    """Where the page wanted to lead, by host alone: the rest of an address is the page's own."""
+    more = f" and {len(hosts) - MAX_HOSTS} more hosts" if len(hosts) > MAX_HOSTS else ""
+    return (
+        f"The page wanted to lead to {', '.join(hosts[:MAX_HOSTS])}{more}, which was stopped before it loaded: this tab stays on "
+        "its own host."
+    )
 
 
 def say_stale(op: str) -> str:

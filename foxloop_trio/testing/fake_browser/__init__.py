@@ -5,7 +5,7 @@ It stands at the far end of the real channel and speaks the real wire, so sessio
 
 from ._acting import FakeAct
 from ._browser import Answer, FakeBrowser
-from ._data import ControlData, DialogData, EffectData, Effects, FormData, PageData, PageSource, Visit
+from ._data import ControlData, DialogData, EffectData, Effects, FormData, PageData, PageSource, TableData, Visit
 from ._document import FakeControl, FakeDocument
 from ._faults import Phase
 from ._tabs import Refused
@@ -25,5 +25,6 @@ __all__ = [
     "PageSource",
     "Phase",
     "Refused",
+    "TableData",
     "Visit",
 ]

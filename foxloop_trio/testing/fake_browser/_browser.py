@@ -20,9 +20,10 @@ import inspect
 import struct
 import zlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, Final, final
+from urllib.parse import urlsplit
 
 import attrs
 import trio
@@ -42,7 +43,7 @@ from ._document import FakeControl, FakeDocument, KeptOutcome
 from ._faults import Cut, Delay, Duplicate, Fail, FaultPlan, Phase, Refuse
 from ._hands import PROVES
 from ._line import Line, LineCall
-from ._tabs import BLANK, FakeTab, FakeTabs, Refused
+from ._tabs import BLANK, FakeTab, FakeTabs, Refused, Stopped
 
 __all__ = ["Answer", "FakeBrowser"]
 
@@ -253,7 +254,8 @@ class FakeBrowser:
 
     def navigate(self, tab: Tab | int, url: str) -> None:
         """Somebody else loads another page there."""
-        self._tabs.get(_id_of(tab)).load(url)
+        with suppress(Stopped):  # of a held tab, nobody leads it elsewhere
+            self._tabs.get(_id_of(tab)).load(url)
 
     def close_tab(self, tab: Tab | int) -> None:
         """A person closes it."""
@@ -366,17 +368,32 @@ class FakeBrowser:
                 return await self._open(params["url"], active=params["active"])
             case "tab.goto":
                 return await self._load(self._tabs.get(params["tab"]), params["url"])
+            case "tab.hold":
+                hosts = params["hosts"]
+                self._tabs.get(params["tab"]).held = None if hosts is None else frozenset(hosts)
+                return {}
             case "tab.history":
                 return await self._history(self._tabs.get(params["tab"]), params["go"])
             case "tab.capture":
                 return self._capture(params)
             case "page.read":
                 return {"frames": self._read(params), "unreadable": []}
+            case "page.table":
+                if params["frame"] != 0:
+                    raise Refused("document-gone", "that frame is not in the tab")
+                return self._readable(params["tab"]).table(params)
             case "page.settle":
                 return await self._settle(params)
             case "page.stage":
                 self._there(params)
                 return {}
+            case "page.fetch":
+                data = self._there(params).taken.get(params["call"])
+                if data is None:
+                    raise Refused("internal", "that file is not kept here")
+                end = params["offset"] + params["most"]
+                piece = base64.b64encode(data[params["offset"] : end]).decode()
+                return {"data": piece, "end": end >= len(data)}
             case "page.outcome":
                 document = self._there(params)
                 kept = document.outcomes.get(params["call"])
@@ -397,7 +414,10 @@ class FakeBrowser:
     async def _load(self, tab: FakeTab, url: str) -> dict[str, Any]:
         if url != BLANK and not url.startswith(("http://", "https://")):
             raise Refused("illegal-url", "only http and https addresses and about:blank can be opened")
-        tab.load(url)
+        try:
+            tab.load(url, through=urlsplit(url).hostname)
+        except Stopped as stopped:
+            raise Refused("navigation-failed", "it led to another host, and the tab is held") from stopped
         await tab.arrived()
         if tab.closed.is_set():
             raise Refused("no-tab", f"tab {tab.id} was closed")
@@ -406,7 +426,8 @@ class FakeBrowser:
         return {"tab": tab.state()}
 
     async def _history(self, tab: FakeTab, go: str) -> dict[str, Any]:
-        tab.history(go)
+        with suppress(Stopped):  # of a held tab: it stays
+            tab.history(go)
         await tab.arrived()
         if tab.closed.is_set():
             raise Refused("no-tab", f"tab {tab.id} was closed")
@@ -517,13 +538,13 @@ class FakeBrowser:
             return _act_result({"ok": True}, started=True, navigated=True)
         tab = self._tabs.get(params["tab"])
         dialogs: list[dict[str, Any]] = []
-        tab.during, tab.armed = dialogs, params.get("dialog")
+        tab.during, tab.armed, tab.opened = dialogs, params.get("dialog"), []
         looked, plans = document.looks(), document.planned
         try:
             done = perform(document, control, params["op"], params["value"])
         finally:
             tab.during, tab.armed = None, None
-        quiet = looked == document.looks() and plans == document.planned and tab.wanted is None and not dialogs
+        quiet = looked == document.looks() and plans == document.planned and tab.wanted is None and not dialogs and not tab.opened
         focused = params["op"] == "click" and control.typable
         if params["op"] in PROVES and done.answer["ok"] and quiet and not (done.submitted or done.lacking or focused):
             done.answer = {**done.answer, "ok": False, "reason": "nothing-changed", "detail": NOTHING_CHANGED}
@@ -533,7 +554,12 @@ class FakeBrowser:
             self.acts[place] = attrs.evolve(self.acts[place], ok=done.answer["ok"])
         if any(isinstance(fault, Delay | Cut) and fault.phase == "after" for fault in call.faults):
             tab.go()  # the answer is late, the page is not
-        return _act_result(done.answer, started=True, submitted=done.submitted, dialogs=dialogs)
+        if "download" in done.answer:
+            assert control.file is not None
+            document.taken[params["call"]] = control.file["data"]
+            done.answer["download"]["ticket"] = params["call"]
+        opened = {"opened_tabs": tab.opened} if tab.opened else {}
+        return _act_result({**done.answer, **opened}, started=True, submitted=done.submitted, dialogs=dialogs)
 
     async def _reached(self, call: LineCall, document: FakeDocument, control: FakeControl, wanted: bool) -> dict[str, Any]:
         """Wait for the page to set the state."""

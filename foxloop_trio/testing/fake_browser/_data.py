@@ -24,6 +24,7 @@ __all__ = [
     "FormData",
     "PageData",
     "PageSource",
+    "TableData",
     "Visit",
     "check_page",
     "keys_of",
@@ -51,10 +52,21 @@ class EffectData(TypedDict, total=False):
     add: Sequence[ControlData]
     navigate: str
     """An address, absolute or not."""
+    open: str
+    """An address, absolute or not, that is opened in a new tab in front."""
 
 
 Effects = EffectData | Sequence[EffectData] | Callable[["FakeDocument"], object]
 """One effect, several, or a function that does to the document whatever it likes."""
+
+
+class FileData(TypedDict, total=False):
+    """A file behind a control. `size`: what the server says of it; left out, it says nothing."""
+
+    name: Required[str]
+    data: Required[bytes]
+    type: str
+    size: int
 
 
 class ControlData(TypedDict, total=False):
@@ -107,8 +119,18 @@ class ControlData(TypedDict, total=False):
     on_hover: Effects
     on_press: Mapping[str, Effects]
     """By the name of the key: ``{"Escape": {...}}``."""
+    file: FileData
+    """The file that it leads to, for the operation ``download``."""
     on_drop: Effects
     """When another control is dragged onto it."""
+
+
+class TableData(TypedDict, total=False):
+    """A table of a page. `rows` have a text for each column."""
+
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 class FormData(TypedDict, total=False):
@@ -128,6 +150,7 @@ class PageData(TypedDict, total=False):
     headings: Sequence[str]
     controls: Sequence[ControlData]
     forms: Mapping[str, FormData]
+    tables: Sequence[TableData]
     captcha: bool
     more: bool
     load_seconds: float
@@ -153,7 +176,13 @@ def keys_of(kind: type) -> frozenset[str]:
     return frozenset(kind.__annotations__)
 
 
-_KINDS: Final[Mapping[str, type]] = {"page": PageData, "form": FormData, "effect": EffectData, "dialog": DialogData}
+_KINDS: Final[Mapping[str, type]] = {
+    "page": PageData,
+    "form": FormData,
+    "table": TableData,
+    "effect": EffectData,
+    "dialog": DialogData,
+}
 
 
 def check_page(url: str, page: Mapping[str, Any]) -> None:
@@ -161,6 +190,8 @@ def check_page(url: str, page: Mapping[str, Any]) -> None:
     _check("page", page, f"page {url!r}")
     for index, control in enumerate(page.get("controls", ())):
         check_control(control, f"page {url!r}, control {index + 1}")
+    for index, table in enumerate(page.get("tables", ())):
+        _check("table", table, f"page {url!r}, table {index + 1}")
     for name, form in page.get("forms", {}).items():
         where = f"page {url!r}, form {name!r}"
         _check("form", form, where)

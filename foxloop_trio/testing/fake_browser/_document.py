@@ -18,7 +18,7 @@ import trio
 from ...browser._snapshot import MASK
 from ...canonical import canonical_json
 from ...errors import UsageError
-from ._data import ControlData, EffectData, Effects, FormData, PageData, check_control
+from ._data import ControlData, EffectData, Effects, FormData, PageData, TableData, check_control
 
 __all__ = ["MOST_VALUE", "DocumentHost", "FakeControl", "FakeDocument", "KeptOutcome", "run_effects"]
 
@@ -57,6 +57,7 @@ class DocumentHost(Protocol):
     def navigate(self, document: FakeDocument, url: str, sent: Mapping[str, str] | None) -> None: ...
     def later(self, document: FakeDocument, seconds: float, effect: Effects) -> None: ...
     def show_dialog(self, document: FakeDocument, kind: str, message: str) -> bool | str | None: ...
+    def open(self, document: FakeDocument, url: str) -> None: ...
     def changed(self, document: FakeDocument) -> None: ...
 
 
@@ -110,6 +111,7 @@ class FakeControl:
     on_hover: Effects | None = None
     on_press: Mapping[str, Effects] | None = None
     on_drop: Effects | None = None
+    file: Mapping[str, Any] | None = None
 
     @property
     def typable(self) -> bool:
@@ -163,6 +165,7 @@ class FakeDocument:
         self.title = page.get("title", "")
         self.text = page.get("text", "")
         self.headings = tuple(page.get("headings", ()))
+        self.tables = tuple(page.get("tables", ()))
         self.captcha = page.get("captcha", False)
         self.more = page.get("more", False)
         self.controls = [make_control(control) for control in page.get("controls", ())]
@@ -171,6 +174,8 @@ class FakeDocument:
         self.gone = trio.Event()
         self.changed_at = trio.current_time()
         self.clipboard: str | None = None
+        self.taken: dict[str, bytes] = {}
+        """Files that acts took, by the call that did."""
         self.planned = 0
         """Effects that are to come, or that are functions: nobody can tell what they do."""
         self.outcomes: dict[str, KeptOutcome] = {}
@@ -227,6 +232,10 @@ class FakeDocument:
     def navigate(self, url: str, sent: Mapping[str, str] | None = None) -> None:
         """Leave for another address, absolute or not."""
         self._host.navigate(self, urljoin(self.url, url), sent)
+
+    def open(self, url: str) -> None:
+        """Open an address, absolute or not, in a new tab in front."""
+        self._host.open(self, urljoin(self.url, url))
 
     def show_dialog(self, kind: Literal["alert", "confirm", "prompt"], message: str = "") -> bool | str | None:
         """Open a script dialog; its answer, which is yes only when that was armed for the act."""
@@ -312,6 +321,20 @@ class FakeDocument:
             "text_truncated": len(rest) - len(shown), "took_ms": 0,
         }  # fmt: skip
 
+    def table(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a ``page.table``."""
+        nth, offset, most = params["nth"], params["offset"], params["rows"]
+        table = self.tables[nth - 1] if nth <= len(self.tables) else TableData()
+        rows = [list(row) for row in table.get("rows", ())]
+        if (sought := params.get("find")) is not None:
+            rows = [row for row in rows if _holds(sought, *row)]
+        shown = rows[offset : offset + most]
+        return {
+            "url": self.url, "tables": len(self.tables), "nth": nth, "caption": table.get("caption", ""),
+            "header": list(table.get("header", ())), "rows": shown, "total": len(rows),
+            "left": max(0, len(rows) - offset - len(shown)), "declared": None,
+        }  # fmt: skip
+
     def keep(self, call: str) -> KeptOutcome:
         """A place for the outcome of that act; the oldest goes when there are too many."""
         kept = self.outcomes[call] = KeptOutcome()
@@ -382,5 +405,7 @@ def _run_one(document: FakeDocument, effect: EffectData) -> None:
     for label in effect.get("remove", ()):
         document.remove(label)
     document.add(*effect.get("add", ()))
+    if "open" in effect:
+        document.open(effect["open"])
     if "navigate" in effect:
         document.navigate(effect["navigate"])

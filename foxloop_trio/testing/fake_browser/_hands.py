@@ -56,6 +56,8 @@ def unfit(document: FakeDocument, control: FakeControl, op: str, value: Any) -> 
             return _refuse("unsupported", "nothing was copied on this page yet")
         case "select_text" if not _marked(control, value):
             return _refuse("unsupported", "it does not hold that text")
+        case "download":
+            return None
         case "files":
             return _unfit_files(control, value)
     return None
@@ -175,9 +177,20 @@ def _files(document: FakeDocument, control: FakeControl, value: Mapping[str, Any
     done.answer = {"ok": True, "value": control.value}
 
 
+def _download(document: FakeDocument, control: FakeControl, value: Any, done: Performed) -> None:
+    run_effects(document, control.on_click)
+    if control.file is None:
+        done.answer = _refuse("nothing-changed", "it was clicked, and no file came of it")
+        return
+    size = {"size": control.file["size"]} if "size" in control.file else {}
+    kind = control.file.get("type", "application/octet-stream")
+    done.answer = {"ok": True, "download": {"ticket": "", "name": control.file["name"], "type": kind, "url": document.url, **size}}
+
+
 HANDS: Final[Mapping[str, Callable[[FakeDocument, FakeControl, Any, Performed], None]]] = {
     "copy": _copy,
     "cut": _cut,
+    "download": _download,
     "drag": _drag,
     "files": _files,
     "hover": _hover,

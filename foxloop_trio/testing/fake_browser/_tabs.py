@@ -5,9 +5,10 @@ A page comes after its `load_seconds`; until then the one before stays, as in Fi
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
+from contextlib import suppress
 from typing import Any, Final
-from urllib.parse import urldefrag
+from urllib.parse import urldefrag, urlsplit
 
 import trio
 
@@ -16,7 +17,7 @@ from ...ports import Ids
 from ._data import Effects, PageData, PageSource, Visit, check_page
 from ._document import FakeDocument, run_effects
 
-__all__ = ["BLANK", "FakeTab", "FakeTabs", "Refused"]
+__all__ = ["BLANK", "FakeTab", "FakeTabs", "Refused", "Stopped"]
 
 BLANK: Final = "about:blank"
 MAX_REDIRECTS: Final = 20
@@ -37,6 +38,14 @@ class Refused(Exception):
         self.code = code
 
 
+class Stopped(Exception):
+    """The tab is held, and `url` is on a host that is not allowed."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.url = url
+
+
 class FakeTab:
     """One tab. It is the host of its document."""
 
@@ -51,8 +60,12 @@ class FakeTab:
         """The dialogs of the act that is being done in this turn."""
         self.armed: Mapping[str, Any] | None = None
         """The answer that the first question gets while that act is being done."""
+        self.opened: list[int] = []
+        """Tabs that the act opened which is being done in this turn."""
         self.wanted: tuple[str, Mapping[str, str] | None] | None = None
         """Where that act leads; the document is left once the act is answered."""
+        self.held: frozenset[str] | None = None
+        """Hosts that a page may lead to beside the one it shows, while the tab is held."""
         self._tabs = tabs
         self._moves = 0
         self._been: list[tuple[str, Mapping[str, str] | None]] = []
@@ -81,15 +94,25 @@ class FakeTab:
             url = url.partition("#")[0]
         self.load(url, sent, place=place)
 
-    def load(self, url: str, sent: Mapping[str, str] | None = None, *, place: int | None = None) -> None:
-        """Begin to load; `arrived` waits for the end of it. A later one takes its place. `place`: where it is in what was shown."""
+    def load(
+        self, url: str, sent: Mapping[str, str] | None = None, *, place: int | None = None, through: str | None = None
+    ) -> None:
+        """Begin to load; `arrived` waits for the end of it. A later one takes its place. `place`: where it is in what was shown.
+
+        `through` is a host that whoever asks for the load allows. Raises Stopped when the tab is held, and told so.
+        """
         if self.document is not None and "#" in url and sent is None and urldefrag(url)[0] == urldefrag(self.document.url)[0]:
             self._note(url, sent, place)
             self.url = self.document.url = url  # no new document comes: another place of the same one is shown
             self.document.touch()
             self.announce()
             return
-        url, page = self._tabs.fetch(url, sent)
+        allowed = None if self.held is None else {*self.held, urlsplit(self.url).hostname, through}
+        try:
+            url, page = self._tabs.fetch(url, sent, allowed)
+        except Stopped as stopped:
+            self._tabs.tell("tab.stopped", tab=self.id, url=stopped.url)
+            raise
         seconds = 0.0 if page is None else page.get("load_seconds", 0.0)
         self._moves += 1
         move = self._moves
@@ -155,7 +178,7 @@ class FakeTab:
         if document is not self.document:
             return
         if self.during is None:
-            self.load(url, sent)
+            self._follow(url, sent)
         else:
             self.wanted = (url, sent)
 
@@ -179,6 +202,12 @@ class FakeTab:
         self._tabs.tell("dialog.shown", tab=self.id, frame=0, **dialog)
         return answer
 
+    def open(self, document: FakeDocument, url: str) -> None:
+        tab = self._tabs.create(active=True)
+        if self.during is not None:
+            self.opened.append(tab.id)
+        tab.load(url)
+
     def changed(self, document: FakeDocument) -> None:
         if document is self.document:
             self.announce()
@@ -187,6 +216,11 @@ class FakeTab:
         """Follow where the act led."""
         if self.wanted is not None and not self.closed.is_set():
             (url, sent), self.wanted = self.wanted, None
+            self._follow(url, sent)
+
+    def _follow(self, url: str, sent: Mapping[str, str] | None) -> None:
+        """The page leads there by itself; a held tab stays where it is unless all of the way is allowed."""
+        with suppress(Stopped):
             self.load(url, sent)
 
 
@@ -229,9 +263,15 @@ class FakeTabs:
         if tab.active and self.open:
             self.activate(next(reversed(self.open.values())))
 
-    def fetch(self, url: str, sent: Mapping[str, str] | None) -> tuple[str, PageData | None]:
-        """The address that comes in the end, and its page; None where there is none."""
+    def fetch(
+        self, url: str, sent: Mapping[str, str] | None, allowed: Container[str | None] | None = None
+    ) -> tuple[str, PageData | None]:
+        """The address that comes in the end, and its page; None where there is none. Raises Stopped at a host that is not among
+        `allowed`.
+        """
         for _ in range(MAX_REDIRECTS):
+            if allowed is not None and urlsplit(url).hostname not in allowed:
+                raise Stopped(url)
             page = self._page(url, sent)
             if page is None or "redirect" not in page:
                 return url, page

@@ -234,8 +234,14 @@ test("an act is passed on whole, its start told before its end", async () => {
   const { ask, port, sent, clock } = set();
   ask("page.act", ACT);
   const [question] = asked(port);
-  const { incarnation, tab, frame, deadline_ms, ...order } = ACT;
-  assert.deepEqual(question.order, { ...order, formKey: undefined, dialog: undefined, deadline: clock.time + 1000 });
+  const { incarnation, tab, deadline_ms, ...order } = ACT;
+  assert.deepEqual(question.order, {
+    ...order,
+    formKey: undefined,
+    dialog: undefined,
+    stopped: false,
+    deadline: clock.time + 1000,
+  });
   port.onMessage.fire({ started: question.ask });
   port.onMessage.fire({ answer: question.ask, json: done() });
   await rest();

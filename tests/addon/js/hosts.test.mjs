@@ -28,6 +28,7 @@ async function opened(url) {
   const tabs = createTabs({
     browser,
     documents: { top: () => null },
+    holds: { letThrough: () => () => {} },
     notify: () => {},
     limits: protocol.limits,
     platform: new Clock().platform,

@@ -38,9 +38,16 @@ function set() {
     },
     windows: { update: async () => {} },
   };
-  const documents = { top: (id) => docs.get(id) ?? null };
+  const asked = [];
+  asked.answer = () => new Promise(() => {});
+  const ask = (doc, message) => {
+    asked.push(message.op);
+    return { answer: asked.answer(), forget: () => {} };
+  };
+  const documents = { top: (id) => docs.get(id) ?? null, ask };
   const notify = (method, params) => told.push([method, params]);
-  const tabs = createTabs({ browser, documents, notify, limits: protocol.limits, platform: clock.platform });
+  const holds = { letThrough: () => () => {} };
+  const tabs = createTabs({ browser, documents, holds, notify, limits: protocol.limits, platform: clock.platform });
   tabs.listen();
   const controller = new AbortController();
   const call = { signal: controller.signal, left: () => 1000 };
@@ -61,7 +68,7 @@ function set() {
     docs.set(id, doc);
     tabs.here(doc);
   };
-  return { clock, known, told, browser, run, arrive, controller, tabs };
+  return { clock, known, told, browser, run, arrive, controller, tabs, asked };
 }
 
 test("a tab arrives when a document that is younger than the order says hello", async () => {
@@ -92,11 +99,46 @@ test("loading that ends without a hello has failed, after a while", async () => 
   const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
   await rest();
   Object.assign(known.get(7), { status: "complete" });
-  browser.tabs.onUpdated.fire(7);
+  browser.tabs.onUpdated.fire(7, { status: "complete" });
   await clock.pass(499);
   assert.deepEqual(going, {});
   await clock.pass(1);
   assert.equal(going.fault.code, "navigation-failed");
+});
+
+test("a load that has not even begun is given longer", async () => {
+  const { run, browser, known, clock } = set();
+  const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
+  await rest();
+  Object.assign(known.get(7), { status: "complete" });
+  browser.tabs.onUpdated.fire(7, { title: "still here" });
+  for (let waited = 0; waited < 4900; waited += 100) {
+    await clock.pass(100);
+  }
+  assert.deepEqual(going, {});
+  for (let waited = 0; waited < 700; waited += 100) {
+    await clock.pass(100);
+  }
+  assert.equal(going.fault.code, "navigation-failed");
+});
+
+test("a page that is too busy to answer has not been left yet", async () => {
+  const { run, browser, known, clock, arrive, asked } = set();
+  arrive(7, "https://a.example/", clock.time - 500);
+  const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
+  await rest();
+  Object.assign(known.get(7), { status: "complete" }); // of its frames
+  browser.tabs.onUpdated.fire(7, { status: "complete" });
+  for (let waited = 0; waited < 5000; waited += 100) {
+    await clock.pass(100);
+  }
+  assert.deepEqual(going, {});
+  assert.ok(asked.length >= 4);
+  asked.answer = async () => ({ json: "{}" });
+  for (let waited = 0; waited < 1100; waited += 100) {
+    await clock.pass(100);
+  }
+  assert.equal(going.fault.code, "navigation-failed", "it is idle, and still there");
 });
 
 test("a new tab that does not arrive is closed again", async () => {

@@ -227,3 +227,28 @@ async def test_a_task_that_spends_money_is_no_way_around(autojump_clock, world_o
         with pytest.raises(Refuse, match="use pay"):
             await world.prepared("browser_task", goal=goal)
         assert (await world.call("browser_task", goal="name: Ada, do not send")).ok
+
+
+async def test_money_that_was_not_paid_is_not_spent(autojump_clock, world_of):
+    """The amount went up while the human decided: what was reserved is released, and the next try still fits under the cap."""
+    async with world_of(page(), prices=prices) as world:
+        [grant] = [grant for grant in await world.host.grants() if grant.scope == "pay"]
+        await world.host.revoke_grant(grant.id)
+        await world.host.add_grant(scope="pay", domains=["shop.test"], spend_cap=Money(value=2000, currency="EUR"))
+        texts = ["Total: 19.00 EUR", "Total: 12.50 EUR"]
+
+        async def approve(request):
+            if texts:
+                world.document.update(text=texts.pop(0))
+            return await world.host.approve(request.request_id)
+
+        look, pay = ({"calls": [{"name": name, "args": args}]} for name, args in (("snapshot", {}), ("pay", {"control_id": "0:3"})))
+        assert world.id_of("Pay now") == "0:3"
+        replies = [look, pay, look, pay, look, pay]
+        events = []
+        loop = Loop(planner=scripted_planner(replies), gate=world.gate, tools=list(world.tools.values()), on_approval=approve)
+        await loop.complete("pay", on_event=events.append)
+        results = [event for event in events if event.type == "tool-result" and event.name == "pay"]
+        assert [result.ok for result in results] == [False, False, True]
+        assert ["19.00 EUR" in results[0].summary, "12.50 EUR" in results[1].summary] == [True, True]
+        assert world.acts == [("click", "Pay now", None)]

@@ -27,7 +27,7 @@ export function createHappenings({ browser, documents, platform }) {
 
   function began({ requestId, tabId, frameId }) {
     for (const doc of documents.all()) {
-      if (doc.tab === tabId && doc.frame === frameId && isListening(doc)) {
+      if (doc.tab === tabId && doc.frameId === frameId && isListening(doc)) {
         told.set(requestId, doc);
         documents.tell(doc, { happened: { began: requestId } });
       }

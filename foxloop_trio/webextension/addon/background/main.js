@@ -8,6 +8,7 @@ import { createConnection } from "./connection.js";
 import { createDocuments } from "./documents.js";
 import { createHappenings } from "./happenings.js";
 import { createHello, randomHex } from "./hello.js";
+import { createHolds } from "./holds.js";
 import { createPages } from "./pages.js";
 import { createRouter } from "./router.js";
 import { createTabs } from "./tabs.js";
@@ -44,7 +45,9 @@ const documents = createDocuments({
   onDialog: (doc, dialog) => notify("dialog.shown", { tab: doc.tab, frame: doc.frame, ...dialog }),
   setTimeout: platform.setTimeout,
 });
-const tabs = createTabs({ browser, documents, notify, limits, platform });
+const shownBy = (tab) => (tab === null ? null : (documents.top(tab)?.url ?? null));
+const holds = createHolds({ browser, shownBy, notify, limits });
+const tabs = createTabs({ browser, documents, holds, notify, limits, platform });
 const happenings = createHappenings({ browser, documents, platform });
 const pages = createPages({ documents, tabs, happenings, incarnation, notify, platform });
 
@@ -56,7 +59,7 @@ async function packaged(path) {
 async function start() {
   const protocol = await packaged("shared/protocol.json");
   Object.assign(limits, protocol.limits);
-  const handlers = { "session.ping": async () => ({}), ...tabs.handlers, ...pages.handlers };
+  const handlers = { "session.ping": async () => ({}), ...tabs.handlers, ...holds.handlers, ...pages.handlers };
   router = createRouter({ protocol, handlers, listeners: pages.listeners, platform });
 
   // A copy that a runtime packed for the Firefox it starts knows its address and token. Any other copy waits to be paired.
@@ -74,7 +77,10 @@ async function start() {
       documents.all().forEach(announce);
     },
     onText: (text) => router.receive(text),
-    onDown: () => router.detach(),
+    onDown() {
+      router.detach();
+      holds.release(); // who held the tabs is gone, and they are their user's again
+    },
     platform,
   });
   connection.wake();
@@ -83,6 +89,7 @@ async function start() {
 // Firefox starts a stopped background page for an event only if the event's listener was there in the first turn.
 browser.runtime.onConnect.addListener((port) => documents.accept(port));
 tabs.listen();
+holds.listen();
 happenings.listen();
 browser.alarms.onAlarm.addListener(() => connection?.wake());
 browser.alarms.create("watchdog", { periodInMinutes: WATCHDOG_MINUTES });

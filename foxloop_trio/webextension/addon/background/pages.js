@@ -16,6 +16,7 @@ import { createPictures } from "./pictures.js";
 import { createReading } from "./reading.js";
 import { verbatim } from "./router.js";
 
+const GUARD_MS = 3000; // as long as an act and its settling seldom take
 const LATE_MS = 500; // a content script refuses what comes after its deadline; this much later it has had its turn or has hung
 
 export function createPages({ documents, tabs, happenings, incarnation, notify, platform }) {
@@ -50,6 +51,63 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
     }
   }
 
+  // What of the pages around a frame lies over the point that would be pressed in it; null when nothing does, or nobody can tell.
+  // The point is asked for beforehand: the frame and what is around it may live in different processes.
+  async function coverOf(doc, order, call) {
+    let point = await inner(doc, { op: "locate", order }, call);
+    for (let at = doc; point !== null && at.frameId !== 0 && at.parent !== undefined;) {
+      const around = documents.byAlias(at.tab, at.parent);
+      if (around === null) {
+        return null;
+      }
+      point = await inner(around, { op: "over", point: { id: at.frameId, ...point } }, call);
+      if (point?.cover !== undefined) {
+        return point.cover;
+      }
+      at = around;
+    }
+    return null;
+  }
+
+  async function inner(doc, question, call) {
+    const reply = await answer(documents.ask(doc, question), call);
+    return reply.gone ? null : JSON.parse(reply.json);
+  }
+
+  // Pages of other origins in the same tab: what the act makes them ask must not stop it either.
+  function guardOthers(doc) {
+    const own = originOf(doc.url);
+    for (const other of documents.all()) {
+      if (other.tab === doc.tab && other !== doc && (own === "null" || originOf(other.url) !== own)) {
+        documents.tell(other, { guard: GUARD_MS });
+      }
+    }
+  }
+
+  function orderOf(params, call) {
+    const { call: name, frame, document, host, node, guard, key, form_key: formKey, op, value, mark, focus, dialog } = params;
+    const stopped = params.input === "stopped";
+    const deadline = wallNow() + call.left();
+    return { call: name, frame, document, host, node, guard, key, formKey, op, value, mark, focus, dialog, stopped, deadline };
+  }
+
+  // The first half of an act that input of Firefox's own does: nothing is done but to wait for it.
+  async function aim(params, call) {
+    if (params.incarnation !== incarnation) {
+      throw new Fault("other-incarnation", "the add-on's background page was restarted since; nothing was done");
+    }
+    const doc = documents.find(params);
+    if (doc === null) {
+      throw await missing(params);
+    }
+    happenings.lately(doc);
+    const reply = await answer(documents.ask(doc, { op: "aim", order: orderOf(params, call) }), call);
+    if (reply.gone) {
+      throw new Fault("document-gone", "the document went away before anything was done");
+    }
+    return verbatim(reply.json);
+  }
+
   async function act(params, call) {
     if (params.incarnation !== incarnation) {
       throw new Fault("other-incarnation", "the add-on's background page was restarted since; nothing was done");
@@ -59,12 +117,17 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
       throw await missing(params);
     }
     call.signal.throwIfAborted();
-    const { call: name, document, host, node, guard, key, form_key: formKey, op, value, mark, focus, dialog } = params;
-    const deadline = wallNow() + call.left();
-    const order = { call: name, document, host, node, guard, key, formKey, op, value, mark, focus, dialog, deadline };
+    const order = orderOf(params, call);
+    const covered = doc.frameId === 0 ? null : await coverOf(doc, order, call);
+    if (covered !== null) {
+      const refusal = { ok: false, reason: "covered", detail: covered };
+      return { ...refusal, started: false, submitted: false, navigated: false, dialogs: [] };
+    }
     happenings.lately(doc);
+    guardOthers(doc);
     const onStarted = () => notify("page.started", { id: call.id });
-    const reply = await outcome(documents.ask(doc, { op: "act", order }, { onStarted }), call);
+    const how = params.input === undefined ? "act" : "finish";
+    const reply = await outcome(documents.ask(doc, { op: how, order }, { onStarted }), call);
     if (!reply.gone) {
       return verbatim(reply.json);
     }
@@ -99,6 +162,21 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
     return verbatim(reply.json);
   }
 
+  async function table(params, call) {
+    const doc = documents.byAlias(params.tab, params.frame);
+    if (doc === null) {
+      throw params.frame === 0
+        ? await tabs.unreadable(params.tab)
+        : new Fault("document-gone", `there is no frame ${params.frame} in tab ${params.tab} any more`);
+    }
+    const { nth, find, offset, rows: most } = params;
+    const reply = await answer(documents.ask(doc, { op: "table", options: { nth, find, offset, most } }), call);
+    if (reply.gone) {
+      throw new Fault("document-gone", "the document went away while it was read");
+    }
+    return verbatim(reply.json);
+  }
+
   // A piece of a file that an act of that name will need.
   async function stage(params, call) {
     const doc = documents.find(params);
@@ -113,6 +191,20 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
     return {};
   }
 
+  // A piece of a file that an act of that name took.
+  async function fetchPiece(params, call) {
+    const doc = documents.find(params);
+    if (doc === null) {
+      throw await missing(params);
+    }
+    const options = { ticket: params.call, offset: params.offset, most: params.most };
+    const reply = await answer(documents.ask(doc, { op: "piece", options }), call);
+    if (reply.gone) {
+      throw new Fault("document-gone", "the document went away, and the file with it");
+    }
+    return verbatim(reply.json);
+  }
+
   function acknowledge(params) {
     const doc = documents.find(params);
     if (doc !== null) {
@@ -124,11 +216,16 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
     handlers: {
       "tab.capture": pictures.capture,
       "page.read": reading.read,
+      "page.table": table,
       "page.act": act,
+      "page.aim": aim,
       "page.stage": stage,
+      "page.fetch": fetchPiece,
       "page.settle": settle,
       "page.outcome": keptOutcome,
     },
     listeners: { "page.acknowledge": acknowledge },
   };
 }
+
+const originOf = (url) => (URL.canParse(url) ? new URL(url).origin : "null");

@@ -1,8 +1,8 @@
 // tabs: the methods `tab.*`, and the notifications about tabs.
 //
 // Purpose: list, open, close, raise and send tabs to an address; say when one changed.
-// Parameters: the WebExtension API `browser`, documents (documents.js), `notify`, the limits of the protocol, and the platform's
-// timers and wall clock.
+// Parameters: the WebExtension API `browser`, documents (documents.js), holds (holds.js), `notify`, the limits of the protocol, and
+// the platform's timers and wall clock.
 // Result: `{ handlers, get, unreadable, picture, here(doc), listen() }`.
 //
 // "Arrived" means: a document that began to load after we asked has said hello. The tab's address and status are not enough, since
@@ -12,6 +12,8 @@
 import { Fault } from "./faults.js";
 
 const GRACE_MS = 500; // between "loading is complete" and giving up on a hello: an error page never says it
+const BEGIN_MS = 5000; // for Firefox to begin with a load at all; a busy machine needs more than a moment
+const NO_CALL = "0".repeat(32);
 const NOWHERE_MS = 1000; // for Firefox to begin to go back or forward
 const CAME_BY_ITSELF = new Set(["reload", "back_forward"]); // names of the Navigation Timing standard
 const BORN_EARLY_MS = 20; // a document's time origin is rounded, and comes from another process's clock
@@ -31,7 +33,7 @@ const KEPT_OUT = [
   [/^https?:\/\/(?:[\w-]+\.)*(?:mozilla\.org|firefox\.com|mozilla\.com)\//, "a site of Mozilla's that is closed to add-ons"],
 ];
 
-export function createTabs({ browser, documents, notify, limits, platform }) {
+export function createTabs({ browser, documents, holds, notify, limits, platform }) {
   const { setTimeout, clearTimeout, wallNow } = platform;
   const waiters = new Set();
   const changed = new Set();
@@ -85,10 +87,27 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
     return parsed.href;
   }
 
+  // A page that keeps its process busy is left late: while it does not even answer, nothing has failed yet.
+  async function answers(doc) {
+    if (doc === null) {
+      return true; // nobody is there
+    }
+    const question = documents.ask(doc, { op: "outcome", call: NO_CALL });
+    const told = question.answer.then(
+      ({ gone }) => gone !== true,
+      () => true,
+    );
+    const late = new Promise((resolve) => setTimeout(() => resolve(false), GRACE_MS));
+    const answered = await Promise.race([told, late]);
+    question.forget();
+    return answered;
+  }
+
   // Resolves when a document born after `since` is there (or, for about:blank, when the tab shows it: no extension gets into that).
   function arrival(id, { url, since, call }) {
     return new Promise((resolve, reject) => {
       let timer = null;
+      let began = false; // Firefox has said that it loads something
       const waiter = {
         tab: id,
         here(doc) {
@@ -96,7 +115,8 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
             end(resolve, doc);
           }
         },
-        updated() {
+        updated(change) {
+          began ||= change?.status !== undefined;
           clearTimeout(timer);
           timer = setTimeout(look, url === BLANK ? 0 : GRACE_MS);
         },
@@ -113,6 +133,9 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
         how(value);
       }
 
+      // A new tab is an empty one first, and says so.
+      const notYet = (tab) => (!began || tab.url === BLANK) && wallNow() - since < BEGIN_MS;
+
       async function look() {
         const tab = await get(id).catch(() => null);
         if (!waiters.has(waiter) || tab === null || tab.status === "loading") {
@@ -120,6 +143,8 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
         }
         if (url === BLANK && tab.url === BLANK) {
           end(resolve, null);
+        } else if (url !== BLANK && (notYet(tab) || !(await answers(documents.top(id))))) {
+          timer = waiters.has(waiter) ? setTimeout(look, GRACE_MS) : null;
         } else if (url !== BLANK) {
           const words =
             "no page came that an extension may read: the address failed, or became a download, or is one of Firefox's own";
@@ -195,13 +220,22 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
     }
     const arriving = arrival(id, { url: address, since: wallNow(), call });
     arriving.catch(() => {}); // it may fail before it is awaited
+    const arrivedThere = holds.letThrough(id, address);
     try {
-      await browser.tabs.update(id, { url: address });
+      await update(id, address);
+      waiterFor(id)?.updated();
+      return await arrived(id, await arriving, before.url);
+    } finally {
+      arrivedThere();
+    }
+  }
+
+  async function update(id, url) {
+    try {
+      await browser.tabs.update(id, { url });
     } catch {
       throw new Fault("illegal-url", "Firefox does not let an extension open that address");
     }
-    waiterFor(id)?.updated();
-    return arrived(id, await arriving, before.url);
   }
 
   // Back, forward, and the same again. A page kept for the back button comes as it was, another place of the same document comes
@@ -274,10 +308,10 @@ export function createTabs({ browser, documents, notify, limits, platform }) {
 
   function listen() {
     browser.tabs.onCreated.addListener((tab) => announce(tab.id));
-    browser.tabs.onUpdated.addListener((id) => {
+    browser.tabs.onUpdated.addListener((id, change) => {
       announce(id);
       for (const waiter of [...waiters].filter((each) => each.tab === id)) {
-        waiter.updated();
+        waiter.updated(change);
       }
     });
     browser.tabs.onActivated.addListener(({ tabId, previousTabId }) => {

@@ -5,10 +5,16 @@
 // host, node, guard, key, formKey, op, value, mark, focus, dialog }`, as judged. `call`: `{ over() -> null or { code, message },
 // onStarted(), onSubmitted(), onDialog(dialog), whileBusy(tell) }`; `tell` answers what is known so far, while the page's own code
 // runs.
-// Depends on: controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles, sight, submits,
-// values, words.
+// Depends on: controls, dialogs, focus, guard, hover, identity, limits, numbers, operations, pause, pointer, proof, reach, ring,
+// roles, sameness, sight, submits, tree, trusted, values, words.
 //
-// Node 0 is the page itself: it has no guard and can only be scrolled.
+// `locate(order, call)` -> JSON text of the point `{ x, y }` in this viewport at which the act would press, or null: for whoever
+// looks whether something of the pages around this one lies over it. Node 0 is the page itself: it has no guard and can only be
+// scrolled.
+//
+// `aim(order, call)` and `finish(order, call)` are the two halves of an act that Firefox's own input does (trusted.js). The first
+// answers JSON text of `{ chunks }`, what is to be sent, or of `{ outcome }` when nothing is; the second, with `order.stopped` when
+// not all of it was sent, the ActResult.
 //
 // An operation that takes several turns asks `steps.stop()` after each wait; what it has done so far stands in the result as `did`.
 // Between the checks and the first event nothing is awaited: after each wait everything is checked again. `onStarted` is called
@@ -17,9 +23,10 @@
 "use strict";
 
 foxloop.define("act", (parts) => {
-  const { controls, dialogs, guard, identity, limits, numbers, operations, pause, proof, reach, ring, roles } = parts;
-  const { sight, submits, values, words } = parts;
+  const { controls, dialogs, focus, guard, hover, identity, limits, numbers, operations, pause, pointer, proof, reach } = parts;
+  const { ring, roles, sameness, sight, submits, tree, trusted, values, words } = parts;
   const SCROLL_PAUSE_MS = 50;
+  const HOVER_PAUSE_MS = 100; // for a menu to open under the pointer
   const MOST_STEPS = 50; // that a result names
   const LINGER_MS = 1000; // how long dialogs are still answered when nobody asks us to settle
 
@@ -80,7 +87,7 @@ foxloop.define("act", (parts) => {
       return refuse("needs-focus", "this works only in a tab that has the focus");
     }
     const refusal = operation.unfit(facts, order.value);
-    return refusal === null ? { facts, elsewhere } : { refusal };
+    return refusal === null ? { facts, elsewhere, token: sameness.take(el, turn) } : { refusal };
   }
 
   function checkPage(operation, value) {
@@ -89,7 +96,7 @@ foxloop.define("act", (parts) => {
     }
     const facts = { el: operation.page(), via: null, role: "page", disabled: false, secret: false, sensitive: false };
     const refusal = operation.unfit(facts, value);
-    return refusal === null ? { facts, elsewhere: false } : { refusal };
+    return refusal === null ? { facts, elsewhere: false, token: null } : { refusal };
   }
 
   function stopIfOver(call) {
@@ -103,6 +110,11 @@ foxloop.define("act", (parts) => {
   function pointIn(operation, value) {
     const at = operation.pointed === true && value !== null && typeof value === "object" ? (value.from ?? value) : {};
     return Number.isFinite(at.x) && Number.isFinite(at.y) ? { x: at.x, y: at.y } : null;
+  }
+
+  function reachedBy(operation, value, { el, via }) {
+    const at = pointIn(operation, value);
+    return at === null ? reach.reach(el, via) : reach.reachAt(el, via, at);
   }
 
   // Scrolls until a point of the control can be pressed. The last check and the answer are of the same turn.
@@ -120,8 +132,7 @@ foxloop.define("act", (parts) => {
       if (typeof operation.anywhere === "function" && operation.anywhere(checked.facts)) {
         return checked;
       }
-      const at = pointIn(operation, order.value);
-      const reached = () => (at === null ? reach.reach(el, via) : reach.reachAt(el, via, at));
+      const reached = () => reachedBy(operation, order.value, checked.facts);
       const spot = reach.mustScroll(el, via) ? { cover: null } : reached();
       if (spot.point !== undefined) {
         return { ...checked, spot };
@@ -134,7 +145,7 @@ foxloop.define("act", (parts) => {
   }
 
   // What an operation is given: where it says what it did, and asks whether it may go on.
-  function stepsOf(order, call, { facts }, watch, shown, evidence) {
+  function stepsOf(order, call, { facts, token }, watch, shown, evidence) {
     const did = [];
     return {
       did,
@@ -144,6 +155,9 @@ foxloop.define("act", (parts) => {
       saw: evidence.saw,
       note: (word) => did.length < MOST_STEPS && did.push(word),
       over: () => call.over() !== null,
+      // Null, or why it is another control by now. `how`: see sameness.js.
+      same: (how) => (token === null ? null : sameness.differs(token, how)),
+      again: () => reachedBy(operations.operation(order.op), order.value, facts),
       // After each wait: null, or why nothing more is sent.
       stop({ present = true } = {}) {
         const fault = call.over();
@@ -161,24 +175,76 @@ foxloop.define("act", (parts) => {
     };
   }
 
+  async function locate(order, call) {
+    const { spot } = await find(order, call);
+    return JSON.stringify(spot?.point === undefined ? null : { x: spot.point.x, y: spot.point.y });
+  }
+
+  // What shows only while the pointer is over something else: the pointer comes over that first, as a person's would. Answers null
+  // when the control does not depend on the pointer, else whether it was brought out, and what is to be done if it was not.
+  async function bringOut(order, call, shown) {
+    const el = numbers.find(order.node);
+    const turn = sight.createSight();
+    hover.reveal(turn);
+    const place = el === null ? null : hover.over(el, turn);
+    if (place === null) {
+      return null;
+    }
+    const advice = `it shows only while the pointer is over element ${numbers.numberOf(place)} of its frame: hover that one first`;
+    const spot = reach.reach(place, null);
+    if (spot.point === undefined) {
+      return { out: false, advice };
+    }
+    call.onStarted();
+    hearDialogs(call, shown, null);
+    pointer.over(spot.onto, spot.point);
+    await pause.drawn(HOVER_PAUSE_MS);
+    return { out: true, advice };
+  }
+
+  function hearDialogs(call, shown, answer, evidence = null) {
+    dialogs.arm((dialog) => {
+      if (shown.length < limits.dialogs) {
+        shown.push(dialog);
+      }
+      evidence?.saw("dialog");
+      if (dialog.kind === "beforeunload" && dialog.answer === false) {
+        evidence?.stayed();
+      }
+      call.onDialog(dialog);
+    }, answer);
+  }
+
   async function act(order, call) {
-    const found = await find(order, call);
+    const shown = [];
+    let found = await find(order, call);
+    const hidden = found.refusal?.reason === "hidden" ? await bringOut(order, call, shown) : null;
+    if (hidden?.out) {
+      found = await find(order, call).catch((fault) => ({ refusal: { ok: false, reason: fault.code, detail: fault.message } }));
+    }
     if (found.refusal !== undefined) {
-      return tell(found.refusal, { started: false });
+      const still = hidden !== null && found.refusal.reason === "hidden";
+      if (hidden?.out) {
+        dialogs.linger(LINGER_MS);
+      }
+      return tell(still ? { ...found.refusal, detail: hidden.advice } : found.refusal, { started: hidden?.out === true, shown });
     }
     const operation = operations.operation(order.op);
     const nothingToDo = operation.done?.(found.facts) ?? null;
     if (nothingToDo !== null) {
-      return tell(nothingToDo, { started: false });
+      return tell(nothingToDo, { started: hidden?.out === true, shown });
     }
-    const shown = [];
     const evidence = proof.begin(found.facts, operation);
     const watch = start(order, call, found.facts, shown, evidence);
     const steps = stepsOf(order, call, found, watch, shown, evidence);
+    if (hidden?.out) {
+      steps.note("over");
+    }
     let result;
     try {
+      result = steps.same(); // giving the window the focus ran the page's handlers
       call.whileBusy(() => tell(STUCK, { started: true, submitted: watch.seen(), shown, steps }));
-      result = operation.dispatch(found.facts, found.spot, order.value, steps);
+      result ??= operation.dispatch(found.facts, found.spot, order.value, steps);
       call.whileBusy(null);
       result = typeof result === "function" ? await result() : result;
       result = await evidence.judge(result, steps.over);
@@ -194,6 +260,92 @@ foxloop.define("act", (parts) => {
     return tell({ ...result, ...evidence.told(), ...elsewhere }, { started: true, submitted: watch.seen(), shown, steps });
   }
 
+  let aimed = null; // { call, found, evidence, watch, shown, steps, operation, plan, input, timer }
+
+  async function aim(order, call) {
+    if (order.frame !== 0 || document.hidden) {
+      return aimless(refuse("needs-focus", "input of Firefox's own comes to the top document of a tab in front"));
+    }
+    dropAim();
+    const found = await find(order, call);
+    if (found.refusal !== undefined) {
+      return aimless(found);
+    }
+    const { el, via } = found.facts;
+    const operation = operations.operation(order.op);
+    const nothingToDo = operation.done?.(found.facts) ?? null;
+    if (nothingToDo !== null) {
+      return aimless({ refusal: nothingToDo });
+    }
+    const spot = found.spot ?? reach.reach(el, via);
+    if (order.op !== "press" && spot.point === undefined) {
+      return aimless(refuse("covered", words.cut(reach.coverName(spot.cover), limits.detail)));
+    }
+    const plan = trusted.plan(order.op, found.facts, spot, order.value) ?? refuse("unsupported", "no hand does that");
+    if (plan.refusal !== undefined) {
+      return aimless(plan);
+    }
+    const shown = [];
+    const evidence = proof.begin(found.facts, operation);
+    const watch = start(order, call, found.facts, shown, evidence);
+    const steps = stepsOf(order, call, found, watch, shown, evidence);
+    if (order.op === "press" && !(tree.active() !== null && tree.within(el, tree.active()))) {
+      focus.give(el);
+    }
+    evidence.ready();
+    const judge = () => check(order, found.facts).refusal ?? null;
+    const input = trusted.guard({ el, kinds: plan.kinds, judge, over: () => aimed?.call !== order.call });
+    const timer = setTimeout(dropAim, Math.max(0, order.deadline - Date.now()) + LINGER_MS);
+    aimed = { call: order.call, found, evidence, watch, shown, steps, operation, plan, input, timer };
+    return JSON.stringify({ chunks: plan.chunks });
+  }
+
+  const aimless = ({ refusal }) => `{"outcome":${tell(refusal, { started: false })}}`;
+
+  // Nobody came to finish it: what still arrives is not let through.
+  function dropAim() {
+    if (aimed !== null) {
+      const { evidence, watch, input, timer } = aimed;
+      aimed = null;
+      clearTimeout(timer);
+      input.end(true);
+      watch.stop();
+      evidence.stop();
+      dialogs.linger(LINGER_MS);
+    }
+  }
+
+  async function finish(order) {
+    if (aimed?.call !== order.call) {
+      return tell({ ok: false, reason: "gone", detail: "it was not aimed at any more" }, { started: false });
+    }
+    const { found, evidence, watch, shown, steps, operation, plan, input, timer } = aimed;
+    clearTimeout(timer);
+    const started = input.passed();
+    let result = input.refusal();
+    if (started) {
+      steps.note(plan.word);
+    }
+    try {
+      if (result === null && order.stopped) {
+        result = { ok: false, reason: "cancelled", detail: "stopped on the way: see what it did" };
+      } else if (result === null && !started) {
+        result = { ok: false, reason: "unsupported", detail: "no input of Firefox's own came" };
+      }
+      result ??= (await operation.after?.(found.facts, order.value, steps)) ?? { ok: true };
+      result = await evidence.judge(result, () => false);
+    } catch (fault) {
+      result = { ok: false, reason: "internal", detail: words.cut(String(fault), limits.detail) };
+    }
+    aimed = null;
+    input.end(order.stopped);
+    watch.stop();
+    evidence.stop();
+    dialogs.linger(LINGER_MS);
+    const elsewhere = found.elsewhere ? { changed_elsewhere: true } : {};
+    return tell({ ...result, ...evidence.told(), ...elsewhere }, { started, submitted: watch.seen(), shown, steps });
+  }
+
   function start(order, call, facts, shown, evidence) {
     if (order.focus && !document.hasFocus()) {
       window.focus(); // the address bar has the focus of the first tab after a start, and only this takes it away
@@ -202,16 +354,7 @@ foxloop.define("act", (parts) => {
       ring.draw((facts.via ?? facts.el).getBoundingClientRect());
     }
     call.onStarted();
-    dialogs.arm((dialog) => {
-      if (shown.length < limits.dialogs) {
-        shown.push(dialog);
-      }
-      evidence.saw("dialog");
-      if (dialog.kind === "beforeunload" && dialog.answer === false) {
-        evidence.stayed();
-      }
-      call.onDialog(dialog);
-    }, order.dialog ?? null);
+    hearDialogs(call, shown, order.dialog ?? null, evidence);
     return submits.watch(call.onSubmitted);
   }
 
@@ -220,5 +363,5 @@ foxloop.define("act", (parts) => {
     return JSON.stringify({ ...result, ...did, started, submitted, navigated: false, dialogs: shown });
   }
 
-  return { act };
+  return { act, aim, finish, locate };
 });

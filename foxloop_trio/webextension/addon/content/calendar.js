@@ -3,10 +3,10 @@
 // Purpose: the cells of most date pickers say "3" and no more; a person reads the month above them. `monthOf(el, turn)`: month and
 // year as the calendar around that day shows them, such as "March 2026": in a heading, a live region, a caption or selects; "" for
 // whatever is no bare day, or where the calendar shows none or several.
-// Depends on: tree, words.
+// Depends on: dom, tree, words.
 "use strict";
 
-foxloop.define("calendar", ({ tree, words }) => {
+foxloop.define("calendar", ({ dom, tree, words }) => {
   const CLIMB = 8;
   const MOST_TITLES = 30; // of one box; what has more of them is no calendar
   const MOST_CHILDREN = 3;
@@ -65,8 +65,20 @@ foxloop.define("calendar", ({ tree, words }) => {
     return title;
   }
 
+  // Most controls are none, and done with at their first node.
+  function isBareDay(el) {
+    let children = 0;
+    for (let child = dom.first(el); child !== null; child = dom.next(child)) {
+      children += 1;
+      if (children > MOST_CHILDREN || (dom.kind(child) === tree.TEXT && !/^[\s\d]*$/.test(dom.data(child)))) {
+        return false;
+      }
+    }
+    return children > 0 && /^\s*\d{1,2}\s*$/.test(el.textContent);
+  }
+
   function monthOf(el, turn) {
-    if (el.childNodes.length === 0 || el.childNodes.length > MOST_CHILDREN || !/^\s*\d{1,2}\s*$/.test(el.textContent)) {
+    if (!isBareDay(el)) {
       return "";
     }
     let box = tree.parent(el);

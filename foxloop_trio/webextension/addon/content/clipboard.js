@@ -69,6 +69,10 @@ foxloop.define("clipboard", ({ editing, focus, limits, pause, sameText, tree, va
     },
     dispatch({ el }, _spot, _value, steps) {
       focus.give(el);
+      const other = steps.same();
+      if (other !== null) {
+        return other;
+      }
       const text = copyFrom(el, type);
       steps.note(type);
       return async () => {
@@ -95,8 +99,16 @@ foxloop.define("clipboard", ({ editing, focus, limits, pause, sameText, tree, va
     dispatch({ el, secret }, _spot, value, steps) {
       const text = value ?? kept;
       focus.give(el);
+      const early = steps.same();
+      if (early !== null) {
+        return early;
+      }
       const taken = pasteInto(el, text);
       steps.note("paste");
+      const late = taken ? null : steps.same();
+      if (late !== null) {
+        return late;
+      }
       if (!taken) {
         editing.insert(el, text);
         steps.note("insert");

@@ -5,15 +5,15 @@
 // sensitive, value, state, chosen, disabled }`. `via` is the label through which a control is used that cannot be seen itself (a
 // styled checkbox), else null. `usable(el, turn)`: a person can see it or its label. `isMasked(el, turn)`: its
 // value must not be seen.
-// Depends on: extras, hover, labels, limits, neighbours, pageText, places, roles, values.
+// Depends on: dom, extras, hover, labels, limits, neighbours, pageText, places, roles, values.
 "use strict";
 
-foxloop.define("controls", ({ extras, hover, labels, limits, neighbours, pageText, places, roles, values }) => {
+foxloop.define("controls", ({ dom, extras, hover, labels, limits, neighbours, pageText, places, roles, values }) => {
   const MOST_LOOKED_INTO = 1000; // elements of one editor
   // The native checkbox is transparent, clipped or not rendered, and its label is drawn as the box. A file field's label is its
   // button.
   function labelFor(el, turn) {
-    if (!(values.isToggle(el) || (el.localName === "input" && el.type === "file")) || turn.hiddenByMarkup(el)) {
+    if (!(values.isToggle(el) || (dom.tag(el) === "input" && dom.type(el) === "file")) || turn.hiddenByMarkup(el)) {
       return null;
     }
     return labels.labelsOf(el, turn).find((label) => turn.seen(label)) ?? null;
@@ -48,7 +48,7 @@ foxloop.define("controls", ({ extras, hover, labels, limits, neighbours, pageTex
       return null;
     }
     const label = neighbours.labelOf(el, role, turn);
-    const secret = values.isSecret(el, label, role);
+    const secret = values.isSecret(el, label, role, turn);
     const sensitive = !secret && values.isSensitive(el, label, role);
     return {
       el,
@@ -63,7 +63,7 @@ foxloop.define("controls", ({ extras, hover, labels, limits, neighbours, pageTex
       value: secret || sensitive || !roles.isEditable(el) ? values.valueOf(el, secret || sensitive) : editorText(el, turn),
       state: values.stateOf(el),
       chosen: values.chosenOf(el),
-      disabled: values.isDisabled(el),
+      disabled: values.isDisabled(el, turn),
     };
   }
 

@@ -5,7 +5,8 @@
 // not to be left is not left. Never yes, save for the one answer that was armed for this one act. Before and after, the page has
 // its own functions, untouched. Each dialog is reported with its text. `arm(hear, answer)`: replace, until `disarm()`; `hear({
 // kind, message, answer })` is told of each; `answer`, `{ accept, reply }` or null, is what the first question (confirm, prompt,
-// leaving) gets; later ones are declined. `linger(ms)`: disarm then, unless armed anew. `armed()`.
+// leaving) gets; later ones are declined. `guard(hear, ms)`: the same for so long, in this window only, while an act runs in a page
+// of another origin in the same tab, which may make this one ask. `linger(ms)`: disarm then, unless armed anew. `armed()`.
 // Depends on: limits, pageWorld, words.
 //
 // A page that kept the native functions under another name before the act still opens real dialogs. The act is then answered while
@@ -65,7 +66,7 @@ foxloop.define("dialogs", ({ limits, pageWorld, words }) => {
     return given;
   }
 
-  function arm(listener, given = null) {
+  function arm(listener, given = null, pages = pageWorld.windows()) {
     clearTimeout(timer);
     hear = listener;
     wanted = given;
@@ -73,7 +74,7 @@ foxloop.define("dialogs", ({ limits, pageWorld, words }) => {
     if (restores.length > 0) {
       return;
     }
-    for (const page of pageWorld.windows()) {
+    for (const page of pages) {
       for (const kind of Object.keys(DECLINED)) {
         const stand = (message, suggested) => answer(page, kind, message, suggested);
         const restore = pageWorld.replace(page, kind, stand, page);
@@ -95,6 +96,13 @@ foxloop.define("dialogs", ({ limits, pageWorld, words }) => {
   function linger(ms) {
     clearTimeout(timer);
     timer = setTimeout(disarm, ms);
+  }
+
+  function guard(listener, ms) {
+    if (!isArmed()) {
+      arm(listener, null, [window.wrappedJSObject]);
+    }
+    linger(ms);
   }
 
   const isArmed = () => restores.length > 0;
@@ -156,6 +164,10 @@ foxloop.define("dialogs", ({ limits, pageWorld, words }) => {
       arm(listener, given);
     },
     disarm,
+    guard: (listener, ms) => {
+      listen();
+      guard(listener, ms);
+    },
     linger,
     armed: isArmed,
   };

@@ -3,7 +3,8 @@
 // Purpose: a content script sees a page's objects through Firefox's Xray wrappers, where `el.matches(...)` costs five times as much
 // as the call itself: the method is looked up along all prototypes, each behind a wrapper of its own. The methods are taken once,
 // from prototypes that the page cannot reach. `attribute`, `hasAttribute`, `matches`, `closest`, `query`, `queryAll`, `visible`,
-// `rect`, `tag` and `shadow` ask an element; `queryAll` answers with an array. `kind`, `parent` (an element), `first`, `next`,
+// `rect`, `tag` and `shadow` ask an element; `queryAll` answers with an array. `type`, `value` and `form` ask a field, and answer
+// undefined for what has no such thing; `fieldOf` asks a label. `kind`, `parent` (an element), `first`, `next`,
 // `root` and `data` ask any node, of a text the last. `elements(list)`: a NodeList as an array; `hosts(list, most)`: the shadow
 // hosts among its first. `children(el)`: the nodes in it.
 // Depends on: nothing.
@@ -22,6 +23,25 @@ foxloop.define("dom", () => {
   const nextSibling = getter(Node.prototype, "nextSibling");
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "openOrClosedShadowRoot");
+  // Of what has them. An element of another namespace may have the same name; it is asked the long way.
+  const ofTags = (name, interfaces) => {
+    const getters = new Map(Object.entries(interfaces).map(([tag, made]) => [tag, getter(made.prototype, name)]));
+    return (el) => {
+      const get = getters.get(localName.call(el));
+      if (get === undefined) {
+        return undefined;
+      }
+      try {
+        return get.call(el);
+      } catch {
+        return el[name];
+      }
+    };
+  };
+  const FIELDS = { input: HTMLInputElement, select: HTMLSelectElement, textarea: HTMLTextAreaElement };
+  const BUTTON = { button: HTMLButtonElement };
+  const OTHERS = { fieldset: HTMLFieldSetElement, label: HTMLLabelElement, legend: HTMLLegendElement };
+  const MORE = { object: HTMLObjectElement, option: HTMLOptionElement, output: HTMLOutputElement };
   const characters = getter(CharacterData.prototype, "data");
 
   function elements(list) {
@@ -65,6 +85,10 @@ foxloop.define("dom", () => {
     rect: (el) => getBoundingClientRect.call(el),
     tag: (el) => localName.call(el),
     shadow: (el) => shadowRoot.call(el),
+    type: ofTags("type", { ...FIELDS, ...BUTTON }),
+    value: ofTags("value", FIELDS),
+    form: ofTags("form", { ...FIELDS, ...BUTTON, ...OTHERS, ...MORE }),
+    fieldOf: ofTags("control", { label: HTMLLabelElement }),
     kind: (node) => nodeType.call(node),
     parent: (node) => parentElement.call(node),
     first: (node) => firstChild.call(node),

@@ -4,11 +4,12 @@
 // middle); or `{ by: { x, y } }` in CSS px; or `{ path: [[x, y], ...] }` in percent of its own box, for drawing. `from: { x, y }`:
 // where to take hold, in percent. `how: "html" | "pointer"`; otherwise by what is draggable. Each step is a sub-step: after a
 // cancel nothing more is sent, and the result says how far it went. A native slider is set to the value at the end of the way.
-// Depends on: capture, controls, focus, guard, numbers, pause, pointer, ranges, reach, sight, tree.
+// Depends on: capture, controls, focus, guard, numbers, pause, pointer, ranges, reach, sameness,
+// sight, tree.
 "use strict";
 
 foxloop.define("drag", (parts) => {
-  const { capture, controls, focus, guard, numbers, pause, pointer, ranges, reach, sight, tree } = parts;
+  const { capture, controls, focus, guard, numbers, pause, pointer, ranges, reach, sameness, sight, tree } = parts;
   const STEP_PX = 12;
   const MOST_STEPS = 120;
   const STEP_MS = 8;
@@ -92,18 +93,32 @@ foxloop.define("drag", (parts) => {
   function dispatch(facts, spot, value, steps) {
     const { el } = facts;
     const stops = ways(el, spot.point, value);
+    const goal = value.onto === undefined ? null : sameness.take(numbers.find(value.onto.node));
+    // Before it is let go, both must be what was judged; what stands in them may have changed under the pointer.
+    const still = () => steps.same({ changed: true }) ?? (goal === null ? null : sameness.differs(goal, { changed: true }));
     if (ranges.isRange(el)) {
       return setRange(el, stops.at(-1), steps);
     }
-    const html = value.how === "html" || (value.how !== "pointer" && value.path === undefined && draggableOf(spot.onto) !== null);
     pointer.over(spot.onto, spot.point);
     const onto = tree.connected(el) ? reach.under(el, spot.point) : null;
     if (onto === null) {
       return refuse("covered", "it moved away when the pointer came over it, or something came over it");
     }
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     steps.ready();
     const points = pointsOf(spot.point, stops);
-    return html ? byEvents(el, onto, spot.point, points, value, steps) : byPointer(el, onto, spot.point, points, steps);
+    const held = capture.hold();
+    down(el, onto, spot.point);
+    // Some make things draggable only when they are pressed.
+    const html = value.how === "html" || (value.how !== "pointer" && value.path === undefined && draggableOf(onto) !== null);
+    if (html) {
+      held.end();
+      return byEvents(el, onto, spot.point, points, value, { ...steps, still });
+    }
+    return byPointer(held, onto, spot.point, points, { ...steps, still });
   }
 
   function setRange(el, end, steps) {
@@ -111,6 +126,10 @@ foxloop.define("drag", (parts) => {
     const upright = box.height > box.width;
     const part = upright ? (box.bottom - end.y) / box.height : (end.x - box.left) / box.width;
     focus.give(el);
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     steps.ready();
     ranges.set(el, ranges.fraction(el, part));
     steps.note("set");
@@ -125,9 +144,7 @@ foxloop.define("drag", (parts) => {
   }
 
   // For widgets that follow the pointer.
-  function byPointer(el, onto, start, points, steps) {
-    const held = capture.hold();
-    down(el, onto, start);
+  function byPointer(held, onto, start, points, steps) {
     steps.note("down");
     return async () => {
       try {
@@ -146,6 +163,10 @@ foxloop.define("drag", (parts) => {
         const stopped = steps.stop({ present: false });
         if (stopped !== null) {
           return { ...stopped, detail: "moved all the way; the button was not let go" };
+        }
+        const other = steps.still();
+        if (other !== null && other.reason !== "gone") {
+          return other;
         }
         up(held, onto, last);
         steps.note("up");
@@ -202,7 +223,6 @@ foxloop.define("drag", (parts) => {
           buttons: type === "drop" ? 0 : 1,
         }),
       );
-    down(el, onto, start);
     if (!send("dragstart", source, start)) {
       return refuse("unsupported", "the page does not let it be dragged");
     }
@@ -211,6 +231,7 @@ foxloop.define("drag", (parts) => {
     return async () => {
       let over = null;
       let taken = false;
+      let met = false;
       for (const [at, point] of points.entries()) {
         await pause.pause(STEP_MS);
         const stopped = steps.stop({ present: false });
@@ -219,6 +240,8 @@ foxloop.define("drag", (parts) => {
         }
         const under = underAt(point);
         send("drag", source, point);
+        met ||= value.onto !== undefined && isOn(under, numbers.find(value.onto.node));
+        data.dropEffect = usualEffect(data.effectAllowed);
         if (under !== over) {
           data.dropEffect = offered(data.effectAllowed);
           send("dragenter", under, point);
@@ -238,7 +261,13 @@ foxloop.define("drag", (parts) => {
       }
       const end = points.at(-1);
       const target = underAt(end);
-      const wrong = value.onto === undefined ? null : strayed(target, value.onto, taken);
+      const other = steps.still();
+      const wrong =
+        other !== null && other.reason !== "gone"
+          ? other
+          : value.onto === undefined
+            ? null
+            : strayed(target, value.onto, met ? source : null);
       if (taken && wrong === null) {
         data.dropEffect = data.dropEffect === "none" ? "move" : data.dropEffect;
         send("drop", target, end);
@@ -253,9 +282,14 @@ foxloop.define("drag", (parts) => {
     };
   }
 
-  function strayed(target, { node }) {
-    const wanted = numbers.find(node);
-    const there = wanted !== null && (tree.within(wanted, target) || tree.within(target, wanted));
+  const isOn = (under, el) => el !== null && (tree.within(el, under) || tree.within(under, el));
+
+  // What Firefox proposes to the page at each dragover, by what the page allows.
+  const usualEffect = (allowed) => (["copy", "link"].includes(allowed) ? allowed : allowed === "copyLink" ? "copy" : "move");
+
+  // A list that sorts itself under the pointer has put what is dragged where the other one was.
+  function strayed(target, { node }, carried) {
+    const there = isOn(target, numbers.find(node)) || (carried !== null && tree.within(carried, target));
     return there ? null : refuse("covered", "something else is where it was to be dropped");
   }
 

@@ -37,7 +37,7 @@ foxloop.define("editors", ({ clipboard, editing, limits, pause, words }) => {
 
   async function wait(ms, steps) {
     await pause.pause(ms);
-    return steps.stop();
+    return steps.stop() ?? steps.same({ changed: true });
   }
 
   async function selectWhole(host, steps) {

@@ -3,10 +3,10 @@
 // In a single-line field it sends the form as Firefox would: by its first submit button, or by itself when it has none. In a
 // textarea and in a rich editor it is a line break.
 // `unfit(facts)`, `act(el, form, steps)`: for the key of that name (key_actions.js).
-// Depends on: editing, focus, keys, limits, sight, tree, values, words.
+// Depends on: editing, focus, keys, limits, sameness, sight, tree, values, words.
 "use strict";
 
-foxloop.define("enter", ({ editing, focus, keys, limits, sight, tree, values, words }) => {
+foxloop.define("enter", ({ editing, focus, keys, limits, sameness, sight, tree, values, words }) => {
   const [ENTER] = keys.parse("Enter");
   const refuse = (reason, detail) => ({ ok: false, reason, detail });
 
@@ -55,8 +55,18 @@ foxloop.define("enter", ({ editing, focus, keys, limits, sight, tree, values, wo
 
   function dispatch({ el, form, secret }, _spot, _value, steps) {
     focus.give(el);
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     steps.ready();
+    const button = sendButton(form) ?? null;
+    const token = button === null ? null : sameness.take(button);
     const wanted = keys.send(el, "keydown", ENTER) && keys.send(el, "keypress", ENTER);
+    const late = wanted ? (steps.same() ?? (token === null ? null : sameness.differs(token))) : null;
+    if (late !== null) {
+      return late;
+    }
     if (wanted) {
       act(el, form, steps.submitted);
     }

@@ -1,8 +1,9 @@
 // gestures: does the page insist on a real person's hand?
 //
 // Some pages look at `isTrusted`, and some things (full screen, the clipboard, sound) Firefox gives to nobody but a person. When
-// nothing came of a press, that is why. `watch()` -> `{ refused(el), stop() }`: `refused(el)`, whether the page said so while the
-// act ran, or its own scripts look at `isTrusted`.
+// nothing came of a press, that is why. `watch()` -> `{ refused(el), chooser(), stop() }`: `refused(el)`, whether the page said so
+// while the act ran, or its own scripts look at `isTrusted`; `chooser()`, whether a file field was pressed, whose chooser opens for
+// a person alone.
 // Depends on: tree.
 "use strict";
 
@@ -29,6 +30,11 @@ foxloop.define("gestures", ({ tree }) => {
 
   function watch() {
     let refused = false;
+    let chooser = false;
+    const onClick = (event) => {
+      const el = event.composedPath()[0];
+      chooser ||= el?.localName === "input" && el.type === "file";
+    };
     const onRejected = (event) => {
       refused ||= event.reason?.name === "NotAllowedError";
     };
@@ -37,11 +43,14 @@ foxloop.define("gestures", ({ tree }) => {
     };
     addEventListener("unhandledrejection", onRejected, true);
     addEventListener("fullscreenerror", onDenied, true);
+    addEventListener("click", onClick, true);
     return {
       refused: (el) => refused || looksAtTrust(el),
+      chooser: () => chooser,
       stop() {
         removeEventListener("unhandledrejection", onRejected, true);
         removeEventListener("fullscreenerror", onDenied, true);
+        removeEventListener("click", onClick, true);
       },
     };
   }

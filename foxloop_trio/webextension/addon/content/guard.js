@@ -26,7 +26,7 @@ foxloop.define("guard", ({ dom, identity, numbers, places, roles, values }) => {
       attribute("href"),
       places.leadsTo(el, turn),
       attribute("type"),
-      el.type ?? null,
+      dom.type(el) ?? null,
       secret,
       sensitive,
       form === null ? null : numbers.numberOf(form),
@@ -39,9 +39,9 @@ foxloop.define("guard", ({ dom, identity, numbers, places, roles, values }) => {
   const MOST_FIELDS = 20_000;
 
   // Of a password it counts whether there is one. A field that only its label makes a secret is digested as it is.
-  function heldBy(el) {
-    const { value } = el;
-    return value !== "" && values.isSecret(el, "") ? values.MASK : value;
+  function heldBy(el, turn) {
+    const value = dom.value(el);
+    return value !== "" && values.isSecret(el, "", null, turn) ? values.MASK : value;
   }
 
   // There can be thousands of fields, so each is asked for no more than its kind can tell.
@@ -52,7 +52,7 @@ foxloop.define("guard", ({ dom, identity, numbers, places, roles, values }) => {
       for (const el of roles.fields(turn).slice(0, MOST_FIELDS)) {
         const toggle = values.isToggle(el);
         if (toggle || turn.likely(el)) {
-          const state = toggle ? el.checked : heldBy(el);
+          const state = toggle ? el.checked : heldBy(el, turn);
           states.push({ el, state: [numbers.numberOf(el), state, values.chosenOf(el), dom.matches(el, ":disabled")] });
         }
       }

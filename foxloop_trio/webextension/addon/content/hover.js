@@ -2,8 +2,8 @@
 //
 // Purpose: the menus of many pages are there for a mouse alone: a rule with :hover shows what another one hides. `reveal(turn)`
 // looks through such rules and remembers, for this turn, which hidden controls they would show, and over what the mouse would
-// have to be. `over(el, turn)`: that element, or null when the control does not depend on the mouse, or nobody called `reveal`
-// in this turn.
+// have to be. `places(turn)`: those elements. `over(el, turn)`: that element, or null when the control does not depend on the
+// mouse, or nobody called `reveal` in this turn.
 // Depends on: dom, roles, sheets, tree.
 "use strict";
 
@@ -47,5 +47,7 @@ foxloop.define("hover", ({ dom, roles, sheets, tree }) => {
 
   const over = (el, turn) => turn.memo("hover").get(el) ?? null;
 
-  return { reveal, over };
+  const places = (turn) => new Set(turn.memo("hover").values());
+
+  return { reveal, over, places };
 });

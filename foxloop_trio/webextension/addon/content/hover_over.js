@@ -9,6 +9,8 @@
 foxloop.define("hoverOver", ({ pause, pointer, reach, tree }) => {
   const SHOWN = "a, button, li, [role], input, div, span, p, ul";
   const MOST = 3000;
+  const REST_MS = 450; // menus wait for a moment of rest, so that none opens under a pointer that only passes: 150 to 300 ms
+  const POLL_MS = 30;
 
   // What a style sheet shows or hides changes no element, so it is counted.
   const shown = () =>
@@ -33,12 +35,22 @@ foxloop.define("hoverOver", ({ pause, pointer, reach, tree }) => {
         pointer.over(onto, spot.point);
         steps.note("move");
       }
-      const now = shown();
-      if (now.length !== before.length || now.some((one, at) => one !== before[at])) {
+      const end = performance.now() + REST_MS;
+      let appeared = isOther(before);
+      while (!appeared && performance.now() < end && !steps.over()) {
+        await pause.pause(POLL_MS);
+        appeared = isOther(before);
+      }
+      if (appeared) {
         steps.saw("page");
       }
       return { ok: true };
     };
+  }
+
+  function isOther(before) {
+    const now = shown();
+    return now.length !== before.length || now.some((one, at) => one !== before[at]);
   }
 
   return { hover: { unfit: () => null, dispatch, proves: true, pointed: true } };

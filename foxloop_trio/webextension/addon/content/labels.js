@@ -14,7 +14,7 @@ foxloop.define("labels", ({ dom }) => {
     if (!memo.has(null)) {
       memo.set(null, []); // labels of nothing
       for (const label of turn.all("label")) {
-        const field = label.control ?? null;
+        const field = dom.fieldOf(label) ?? null;
         const known = memo.get(field);
         if (known === undefined) {
           memo.set(field, [label]);

@@ -8,6 +8,8 @@ foxloop.define("limits", () => ({
   addresses: 65_536,
   attribute: 1000,
   calls: 32,
+  cell: 300,
+  cells: 50,
   controls: 1000,
   description: 200,
   detail: 1000,

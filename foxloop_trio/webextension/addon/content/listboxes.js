@@ -3,11 +3,11 @@
 // `unfit(facts, value)`, `dispatch(facts, spot, value, steps)`: open it (a field by typing, anything else by a press), wait for the
 // options, press the one that has the value or the label, and look whether the control shows it. A list of values chooses several.
 // Each press is a sub-step. A list that draws only what is in view is scrolled on, at most 20 times.
-// Depends on: editing, focus, keys, limits, options, pause, pointer, reach, tree, values, words.
+// Depends on: editing, focus, keys, limits, options, pause, pointer, reach, sameness, tree, values, words.
 "use strict";
 
 foxloop.define("listboxes", (parts) => {
-  const { editing, focus, keys, limits, options, pause, pointer, reach, tree, values, words } = parts;
+  const { editing, focus, keys, limits, options, pause, pointer, reach, sameness, tree, values, words } = parts;
   const OPEN_MS = 1000;
   const SUGGEST_MS = 2000; // suggestions come from a server
   const BEGINNING = 3; // letters that are tried when the whole text brings nothing
@@ -37,16 +37,20 @@ foxloop.define("listboxes", (parts) => {
       if (el.getAttribute("aria-expanded") === "true") {
         return null;
       }
-      const taken = pointer.press(el, spot);
+      const taken = pointer.press(el, spot, { same: steps.same, again: steps.again });
       steps.note("open");
       return taken;
     }
-    const taken = pointer.press(el, spot);
+    const taken = pointer.press(el, spot, { same: steps.same, again: steps.again });
     if (taken !== null || !tree.connected(el) || !editing.takesText(el)) {
       steps.note("open");
       return taken;
     }
     focus.give(el);
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     el.select();
     write(el, text);
     steps.note("type");
@@ -103,6 +107,7 @@ foxloop.define("listboxes", (parts) => {
   }
 
   async function pressOption(option, steps) {
+    const token = sameness.take(option); // in the turn in which it was found
     option.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
     let spot = reach.reach(option, null);
     if (spot.point === undefined) {
@@ -117,7 +122,7 @@ foxloop.define("listboxes", (parts) => {
     if (spot.point === undefined) {
       return refuse("covered", words.cut(reach.coverName(spot.cover), limits.detail));
     }
-    const taken = pointer.press(option, spot);
+    const taken = pointer.press(option, spot, { same: () => sameness.differs(token), again: () => reach.reach(option, null) });
     steps.note("choose");
     return taken;
   }

@@ -122,7 +122,7 @@ foxloop.define("names", ({ dom, hover, labels, limits, roles, sheets, tree, valu
   function valueInName(el, walk) {
     const { turn } = walk;
     const role = roleToken(el) || roles.roleOf(el);
-    if (FIELDS.has(el.localName) && !values.isToggle(el) && Boolean(el.value) && isHushed(el, turn)) {
+    if (FIELDS.has(el.localName) && !values.isToggle(el) && Boolean(dom.value(el)) && isHushed(el, turn)) {
       return "";
     }
     if (RANGES.has(role)) {
@@ -178,13 +178,14 @@ foxloop.define("names", ({ dom, hover, labels, limits, roles, sheets, tree, valu
   }
 
   function caption(el) {
-    if (el.type === "image") {
+    const type = dom.type(el);
+    if (type === "image") {
       return attribute(el, "alt") || attribute(el, "value") || attribute(el, "title") || CAPTIONS.submit;
     }
-    if (!["button", "submit", "reset"].includes(el.type)) {
+    if (type !== "button" && type !== "submit" && type !== "reset") {
       return "";
     }
-    return words.clean(dom.hasAttribute(el, "value") ? el.value : (CAPTIONS[el.type] ?? ""));
+    return words.clean(dom.hasAttribute(el, "value") ? el.value : (CAPTIONS[type] ?? ""));
   }
 
   // 2F to 2I. What has neither letter nor digit ("x" as a sign) waits until nothing better is found.

@@ -15,6 +15,7 @@ foxloop.define("pageText", ({ dom, limits, neighbours, roles, tree, values, word
     ...["audio", "canvas", "datalist", "desc", "head", "iframe", "metadata", "noscript", "object", "script", "select", "style"],
     ...["template", "title", "video"],
   ]);
+  const BOXES = new Set(["audio", "canvas", "iframe", "object", "select", "video"]); // silent, and words beside them stand apart
   const CELLS = new Set(["cell", "gridcell", "columnheader", "rowheader"]);
   const DEEPEST = 1500; // levels of nesting; Firefox draws far fewer
   const MOST_LAID_OUT = 500_000; // units
@@ -82,11 +83,12 @@ foxloop.define("pageText", ({ dom, limits, neighbours, roles, tree, values, word
         }
       },
       goes: () => going,
+      isSpaced: () => line === "" || line.endsWith(" "),
     };
   }
 
   function walk(el, turn, writer, depth) {
-    const shown = turn.textSeen(el);
+    const shown = { by: el, known: null }; // nobody asks where there is no text
     // Trees in trees are rare; where there are none, the first child is the first child.
     let from = el;
     if (turn.hosts.size > 0) {
@@ -105,21 +107,30 @@ foxloop.define("pageText", ({ dom, limits, neighbours, roles, tree, values, word
   function visit(node, shown, turn, writer, depth) {
     const kind = dom.kind(node);
     if (kind !== tree.ELEMENT) {
-      if (shown && kind === tree.TEXT) {
-        addText(node, turn, writer);
+      if (kind === tree.TEXT) {
+        addText(node, shown, turn, writer);
       }
       return;
     }
     const tag = dom.tag(node);
     if (tag === "br") {
       writer.breakLine();
+    } else if (BOXES.has(tag)) {
+      writer.add(" ");
     } else if (!SILENT.has(tag) && depth < DEEPEST) {
       enter(node, tag, turn, writer, depth + 1);
     }
   }
 
-  function addText(node, turn, writer) {
+  function addText(node, shown, turn, writer) {
     const data = dom.data(node);
+    if (writer.isSpaced() && data.trim() === "") {
+      return; // the space between blocks
+    }
+    shown.known ??= turn.textSeen(shown.by);
+    if (!shown.known) {
+      return;
+    }
     if (!/[\n\r]/.test(data) || !/[\n\r]/.test(data.trim())) {
       writer.add(data);
       return;

@@ -56,7 +56,7 @@ foxloop.define("places", ({ calendar, dom, limits, names, tree, values, words })
     return found;
   }
 
-  const formOf = (el, turn) => el.form ?? turn.closest(el, "form");
+  const formOf = (el, turn) => dom.form(el) ?? turn.closest(el, "form");
   const rowOf = (el, turn) => turn.closest(el, ROW);
 
   function rowDigest(row, turn) {
@@ -69,13 +69,14 @@ foxloop.define("places", ({ calendar, dom, limits, names, tree, values, words })
     return digest;
   }
 
-  const alike = (a, b) => b !== null && a.localName === b.localName && a.className === b.className;
+  const classOf = (el) => dom.attribute(el, "class") ?? "";
+  const alike = (a, b) => b !== null && dom.tag(a) === dom.tag(b) && classOf(a) === classOf(b);
 
   function isCard(el, turn) {
     const memo = turn.memo("cards");
     let answer = memo.get(el);
     if (answer === undefined) {
-      const inside = el.parentElement !== null && el !== turn.body && el.className !== "" && el.firstElementChild !== null;
+      const inside = classOf(el) !== "" && dom.parent(el) !== null && el !== turn.body && el.firstElementChild !== null;
       answer = inside && (alike(el, el.nextElementSibling) || alike(el, el.previousElementSibling));
       memo.set(el, answer);
     }
@@ -121,7 +122,7 @@ foxloop.define("places", ({ calendar, dom, limits, names, tree, values, words })
 
   // As it is written; whole where a <base> of another site turns all relative addresses, or the document has no address of its own.
   function hrefOf(el, turn) {
-    const written = el.getAttribute("href") ?? "";
+    const written = attribute(el, "href") ?? "";
     const memo = turn.memo("base");
     if (!memo.has("turned")) {
       memo.set("turned", URL.parse(document.baseURI)?.host !== URL.parse(document.URL)?.host);
@@ -132,7 +133,7 @@ foxloop.define("places", ({ calendar, dom, limits, names, tree, values, words })
   // The attribute alone does not say it: a <base> put into the page turns every relative address.
   function leadsTo(el, turn) {
     if (values.isSubmit(el)) {
-      return JSON.stringify(destinationOf(el, el.form, turn));
+      return JSON.stringify(destinationOf(el, dom.form(el), turn));
     }
     const isLink = (el.localName === "a" || el.localName === "area") && dom.hasAttribute(el, "href");
     return isLink ? JSON.stringify([el.href, attribute(el, "target") ?? baseTarget(turn)]) : "";

@@ -1,18 +1,21 @@
 // pointer: moving and pressing, as the events that a mouse would send.
 //
 // `press(el, { point, onto }, how)`: over, move, down, focus, up, click, in this order, at the topmost element of that point;
-// `how`: `{ button: "left" | "right", count: 1 | 2, ready }`, all optional; `ready()` is called when the pointer is there, before
-// the button goes down. What a page cancels has the usual consequences. The default action of the click is Firefox's own: it
-// follows links, sends forms, sets checkboxes. Answers null, or a refusal when the page took the control away from under the
-// pointer before the button went down: the press would then be that of another one. A control that goes when it is pressed (lists
+// `how`: `{ button: "left" | "right", count: 1 | 2, ready, same, again }`, all optional; `ready()` is called when the pointer is
+// there, before the button goes down; `same()` is asked before each event that counts, and answers null or why the control is
+// another one by now; `again()` answers where it can be reached now, for one that moved when the pointer came. What a page cancels
+// has the usual consequences. The default action of the click is Firefox's own: it follows links, sends forms, sets checkboxes.
+// Answers null, or a refusal when the page took the control away from under the pointer before the button went down, or made
+// another one of it: the press would then be that of another one. A control that goes when it is pressed (lists
 // of suggestions do that) was pressed. `over(onto, point)`: the pointer comes to that place. `sender(onto, point)`,
 // `focusLike(el)`: for other sequences (drag.js).
-// Depends on: focus, hovering, reach, tree.
+// Depends on: focus, hovering, reach, sameness, tree.
 "use strict";
 
-foxloop.define("pointer", ({ focus, hovering, reach, tree }) => {
+foxloop.define("pointer", ({ focus, hovering, reach, sameness, tree }) => {
   const MOUSE = { pointerId: 1, pointerType: "mouse", isPrimary: true };
   const BUTTONS = { left: { button: 0, buttons: 1 }, right: { button: 2, buttons: 2 } };
+  const MOST_FOLLOWED = 3; // times that the pointer comes to it; what still moves away then does not want to be pressed
   let hovered = null; // a WeakRef
 
   function lineage(el) {
@@ -81,11 +84,19 @@ foxloop.define("pointer", ({ focus, hovering, reach, tree }) => {
   const refuse = (reason, detail) => ({ ok: false, reason, detail });
 
   // One down and up and what follows. As Firefox does it: no click when what was pressed is gone, and one on what it was in if that
-  // is still there.
-  function pressOnce(el, onto, point, { button, buttons }, detail) {
+  // is still there. The button goes up wherever it is by then, but what became another control while it was down is not clicked.
+  function pressOnce(el, onto, point, { button, buttons }, detail, same) {
     const send = sender(onto, point);
+    let other = same();
+    if (other !== null) {
+      return other;
+    }
+    const stays = () => {
+      other ??= tree.connected(el) ? same() : null;
+      return other === null;
+    };
     const down = send.pointer("pointerdown", { button, buttons });
-    if (down && send.mouse("mousedown", { button, buttons, detail })) {
+    if (down && stays() && send.mouse("mousedown", { button, buttons, detail }) && stays()) {
       focusLike(el);
     }
     send.pointer("pointerup", { button, buttons: 0 });
@@ -93,7 +104,10 @@ foxloop.define("pointer", ({ focus, hovering, reach, tree }) => {
       send.mouse("mouseup", { button, buttons: 0, detail });
     }
     if (!tree.connected(el)) {
-      return;
+      return null;
+    }
+    if (!stays()) {
+      return other;
     }
     const to = tree.connected(onto) ? onto : el;
     if (button === 0) {
@@ -104,26 +118,44 @@ foxloop.define("pointer", ({ focus, hovering, reach, tree }) => {
         send.pointer("auxclick", { button, detail }, to);
       }
     }
+    return null;
   }
 
-  function press(el, { point, onto: first }, { button = "left", count = 1, ready } = {}) {
-    over(first, point);
-    if (!tree.connected(el)) {
-      return refuse("gone", "it left the page when the pointer came over it");
+  function press(el, { point: where, onto: first }, { button = "left", count = 1, ready, same, again } = {}) {
+    const token = same === undefined ? sameness.take(el) : null;
+    const still = same ?? (() => sameness.differs(token));
+    let point = where;
+    let onto = null;
+    for (let times = 0; onto === null && times < MOST_FOLLOWED; times += 1) {
+      const spot = times === 0 ? { point, onto: first } : again?.();
+      if (spot?.point === undefined) {
+        break;
+      }
+      ({ point } = spot);
+      over(spot.onto, point);
+      if (!tree.connected(el)) {
+        return refuse("gone", "it left the page when the pointer came over it");
+      }
+      // The page may have drawn what is in it anew.
+      onto = reach.under(el, point) ?? (reach.emptied(el) ? el : null);
     }
-    // The page may have drawn what is in it anew.
-    let onto = reach.under(el, point) ?? (reach.emptied(el) ? el : null);
     if (onto === null) {
       return refuse("covered", "it moved away when the pointer came over it, or something came over it");
     }
     ready?.();
-    pressOnce(el, onto, point, BUTTONS[button], 1);
+    const other = pressOnce(el, onto, point, BUTTONS[button], 1, still);
+    if (other !== null) {
+      return other;
+    }
     if (count === 2) {
       onto = tree.connected(el) ? reach.under(el, point) : null;
       if (onto === null) {
         return refuse("gone", "it was not there any more for the second press");
       }
-      pressOnce(el, onto, point, BUTTONS[button], 2);
+      const changed = pressOnce(el, onto, point, BUTTONS[button], 2, still);
+      if (changed !== null) {
+        return changed;
+      }
       if (tree.connected(onto)) {
         sender(onto, point).mouse("dblclick", { detail: 2 });
       }

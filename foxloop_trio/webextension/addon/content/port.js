@@ -1,17 +1,19 @@
 // port: the document's line to the background page.
 //
 // Purpose: say hello, take questions, answer each exactly once as JSON text; stop what has not begun when the line drops. Messages
-// here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ happened }`, `{ woke }`. From here: `{ hello }`, `{
-// answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`; numbers are those of the question
-// (background/documents.js).
-// Depends on: act, dialogs, effects, happenings, identity, limits, outcomes, pause, read, settle, spots, uploads, words.
+// here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ happened }`, `{ guard }`, `{ woke }`. From here:
+// `{ hello }`, `{ answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`; numbers are those
+// of the question (background/documents.js).
+// Depends on: act, dialogs, downloads, effects, frameOver, happenings, identity, limits, outcomes, pause, read, settle, spots,
+// tables, uploads, words.
 //
 // A page kept for the back button keeps its Port open and silent. So it is closed when the page is hidden away, and opened again
 // when the page returns.
 "use strict";
 
 foxloop.define("port", (parts) => {
-  const { act, dialogs, effects, happenings, identity, limits, outcomes, pause, read, settle, spots, uploads, words } = parts;
+  const { act, dialogs, downloads, effects, frameOver, happenings, identity, limits, outcomes, pause, read } = parts;
+  const { settle, spots, tables, uploads, words } = parts;
   const RETRY_FIRST_MS = 100;
   const RETRY_MOST_MS = 5000;
   const LOST = { code: "cancelled", message: "the line to the page was lost before anything was done" };
@@ -86,27 +88,34 @@ foxloop.define("port", (parts) => {
       return "{}";
     },
     spots: ({ options }) => spots.spots(options),
+    table: ({ options }) => tables.table(options),
     settle: ({ listFor }, question) => settle.settle(listFor, () => question.fault !== null),
     outcome: ({ call }) => {
       const { known, json } = outcomes.about(call);
       return `{"known":${known},"result":${json ?? "null"}}`;
     },
-    act: ({ order }, question, mine, number) => perform(order, question, mine, number),
+    piece: ({ options }) => downloads.piece(options),
+    over: ({ point }) => frameOver.over(point),
+    locate: ({ order }, question) => act.locate(order, { over: () => question.fault }),
+    act: ({ order }, question, mine, number) => perform(order, question, mine, number, act.act),
+    aim: ({ order }, question, mine, number) => act.aim(order, callOf(order, question, mine, number)),
+    finish: ({ order }, question, mine, number) => perform(order, question, mine, number, act.finish),
   };
 
-  function perform(order, question, mine, number) {
+  const callOf = (order, question, mine, number) => ({
+    over: () => question.fault ?? (Date.now() >= order.deadline ? LATE : null),
+    onStarted: () => post(mine, { started: number }),
+    onSubmitted: () => post(mine, { submitted: number }),
+    onDialog: (dialog) => post(line ?? mine, { dialog, during: number }),
+    whileBusy: (tellEarly) => {
+      question.tellEarly = tellEarly;
+    },
+  });
+
+  function perform(order, question, mine, number, how) {
     return outcomes.once(order.call, async (keep) => {
-      const call = {
-        over: () => question.fault ?? (Date.now() >= order.deadline ? LATE : null),
-        onStarted: () => post(mine, { started: number }),
-        onSubmitted: () => post(mine, { submitted: number }),
-        onDialog: (dialog) => post(line ?? mine, { dialog, during: number }),
-        whileBusy: (tellEarly) => {
-          question.tellEarly = tellEarly;
-        },
-      };
       try {
-        const json = await act.act(order, call);
+        const json = await how(order, callOf(order, question, mine, number));
         keep(json);
         return json;
       } catch (fault) {
@@ -166,6 +175,8 @@ foxloop.define("port", (parts) => {
       answerEarly(mine, message.nudge);
     } else if (message.acknowledge !== undefined) {
       outcomes.acknowledge(message.acknowledge);
+    } else if (message.guard !== undefined) {
+      dialogs.guard((dialog) => post(line ?? mine, { dialog }), message.guard);
     } else if (message.happened !== undefined) {
       happenings.heard(message.happened);
     } else if (message.woke !== undefined) {

@@ -29,13 +29,20 @@ foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree
     if (wanted && (one.text !== "" || one.key === "Enter")) {
       wanted = keys.send(targetIn(el), "keypress", one);
     }
-    const done = wanted
+    // What the key would press must be what was judged.
+    const presses = one.key === "Enter" || one.key === " ";
+    const other = wanted && presses && el === facts.el ? steps.same() : null;
+    if (other !== null && other.reason !== "gone") {
+      steps.note(`key ${keys.spelled(one)} down`);
+      return { other };
+    }
+    const done = wanted && other === null
       ? keyActions.act(targetIn(el), one, { submitted: steps.submitted, secret: facts.secret || facts.sensitive })
       : null;
     const after = tree.active();
     keys.send(after !== null && after !== document.body ? after : tree.connected(at) ? at : document.body, "keyup", one);
     steps.note(`key ${keys.spelled(one)}`);
-    return { cancelled: !wanted, done };
+    return { cancelled: !wanted, done, other: null };
   }
 
   function dispatch(facts, _spot, value, steps) {
@@ -45,16 +52,26 @@ foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree
       focus.give(el);
       editing.caretToEnd(el);
     }
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     steps.ready();
     const ends = [stroke(el, strokes[0], facts, steps)];
     return async () => {
       for (const one of strokes.slice(1)) {
+        if (ends.at(-1).other !== null) {
+          break;
+        }
         await pause.pause(0);
         const stopped = steps.stop({ present: false });
         if (stopped !== null) {
           return stopped;
         }
         ends.push(stroke(movedTo(el), one, facts, steps));
+      }
+      if (ends.at(-1).other !== null) {
+        return ends.at(-1).other;
       }
       await pause.pause(0);
       const lost = strokes.some((one, at) => keys.isFirefoxs(one) && !ends[at].cancelled && ends[at].done === null);

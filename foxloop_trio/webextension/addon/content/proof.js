@@ -51,6 +51,9 @@ foxloop.define("proof", ({ effects, gestures, limits, openings, pause, words }) 
       if (refused && effective.length === 0 && watch.tabs().length === 0) {
         return refuse("popup-blocked", "it opens a window of its own, which Firefox lets only a person's hand do");
       }
+      if (hands.chooser() && effective.length === 0) {
+        return refuse("unsupported", "it opens a file chooser, which only a person's hand can use: give it files instead");
+      }
       if (changed().length > 0) {
         return invalid(result);
       }

@@ -4,8 +4,8 @@
 // `{ cover: null }` when no point of it is in the viewport. Looks only; changes nothing. `reachAt(el, via, percent)`: the same for
 // one point, in percent of its box. `under(el, point)`: the topmost element of that point, null when a press there is not one on
 // the control. `emptied(el)`: it is a picture without an area. `bring(el, via, attempt)` scrolls it into reach, differently at each
-// attempt from 0; answers false when there is nothing left to try. `coverName(cover)`: that element in a few words, some of
-// them the page's.
+// attempt from 0; answers false when there is nothing left to try. `lands(el, onto)`: is a press on `onto` one on the control?
+// `coverName(cover)`: that element in a few words, some of them the page's.
 // Depends on: sight, tree, words.
 "use strict";
 
@@ -144,5 +144,5 @@ foxloop.define("reach", ({ sight, tree, words }) => {
     return `covered by ${words.cut(cover.localName, NAME_LENGTH)}${name === "" ? "" : ` "${words.cut(name, NAME_LENGTH)}"`}`;
   }
 
-  return { reach, reachAt, under, emptied, bring, mustScroll, coverName };
+  return { reach, reachAt, under, emptied, lands, bring, mustScroll, coverName };
 });

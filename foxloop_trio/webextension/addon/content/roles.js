@@ -64,7 +64,7 @@ foxloop.define("roles", ({ dom }) => {
     const named = dom.attribute(el, "role");
     let role = named !== null && ROLES.has(named) ? named : own(BY_TAG, tag);
     if (role === undefined && tag === "input") {
-      role = own(BY_TYPE, el.type);
+      role = own(BY_TYPE, dom.type(el));
       role = role === undefined ? "textbox" : role;
     } else if (role === undefined && isEditable(el)) {
       role = "textbox";

@@ -91,6 +91,10 @@ foxloop.define("selecting", ({ editing, focus, limits, pause, pointer, tree, wor
       return under !== null && tree.within(el, under) ? under : el;
     };
     pointer.over(at(from), from);
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     steps.ready();
     const send = pointer.sender(at(from), from);
     const down = send.pointer("pointerdown", { buttons: 1 });

@@ -16,17 +16,17 @@ foxloop.define("settle", ({ dialogs, flat, happenings, numbers, options, pause, 
     ring.isRing(record.target) ||
     (record.type === "childList" && [...record.addedNodes, ...record.removedNodes].every((node) => ring.isRing(node)));
 
-  // `before`: what could be taken for options when the waiting began, for a field that does not name its list.
+  // Where the field names no list, options that came since are taken for it.
   function listOpen(number, before) {
     const field = numbers.find(number);
     if (field === null) {
       return true; // nothing to wait for
     }
-    if (!["aria-controls", "aria-owns"].some((name) => field.hasAttribute(name))) {
-      return options.listOf(field, before).length > 0;
-    }
     const turn = sight.createSight();
     const ids = ["aria-controls", "aria-owns"].flatMap((name) => (field.getAttribute(name) ?? "").split(/\s+/));
+    if (ids.every((id) => id === "")) {
+      return [...options.visible()].some((el) => !before.has(el));
+    }
     return ids
       .map((id) => tree.byId(field, id))
       .some(
@@ -45,6 +45,7 @@ foxloop.define("settle", ({ dialogs, flat, happenings, numbers, options, pause, 
 
   async function settle(listFor, over) {
     const begun = performance.now();
+    const before = listFor === null ? null : options.visible();
     let changed = begun;
     const observer = new MutationObserver((records) => {
       if (!records.every(isOurs)) {
@@ -54,7 +55,6 @@ foxloop.define("settle", ({ dialogs, flat, happenings, numbers, options, pause, 
     for (const root of [document, ...flat.survey().hosts.values(), ...frameDocuments()]) {
       observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
     }
-    const before = listFor === null ? null : options.visible();
     if (dialogs.armed()) {
       dialogs.linger(2 * MOST_MS);
     }

@@ -2,10 +2,12 @@
 //
 // Purpose: a rule is read once and its selectors are matched by the engine, instead of asking every element for its computed
 // style. `study(turn)` -> `{ pointer, plain, generated, reveals, uses, blind }`, remembered for the turn: `pointer`, selectors
-// of what has a hand as its cursor, also only under the mouse; `plain`, of texts that cannot be selected, as buttons' cannot;
-// `generated`, of what has text that stands in the sheet; `reveals`, pairs `{ under, shown }` of selectors: `shown` appears
-// while the mouse is over `under`; `uses`, a Set of the rarer ways to hide (clip, filter, indent, ...) that occur at
-// all; `blind`: there are sheets of another origin that nobody may read. `within(selectors)`: one selector for all of them.
+// of what has a hand as its cursor, or a cross of arrows, also only under the mouse; `plain`, of texts that cannot be selected, as
+// buttons' cannot; `generated`, of what has text that stands in the sheet; `reveals`, pairs `{ under, shown }` of selectors:
+// `shown` appears while the mouse is over `under`; `uses`, a Set of the rarer ways to hide (clip, filter, indent, ...) that
+// occur at all; `blind`: there are sheets of another origin that nobody may read. `within(selectors)`: one selector for all of
+// them.
+// `split(list)`: its parts, cut at the commas that are not in brackets.
 // Depends on: dom.
 "use strict";
 
@@ -19,6 +21,7 @@ foxloop.define("sheets", ({ dom }) => {
   const RARE = {
     clip: /clip/,
     filter: /filter/,
+    mask: /mask/,
     indent: /text-indent/,
     shadow: /text-shadow/,
     fill: /text-fill|background-clip/,
@@ -80,7 +83,7 @@ foxloop.define("sheets", ({ dom }) => {
       }
     }
     const selectors = () => split(text.slice(0, open));
-    if (/[{;\s]cursor: ?pointer/.test(body)) {
+    if (/[{;\s]cursor: ?(?:pointer|grab|move)(?![\w-])/.test(body)) {
       found.pointer.push(...selectors().map(still));
     }
     if (/user-select: ?none/.test(body)) {
@@ -189,5 +192,5 @@ foxloop.define("sheets", ({ dom }) => {
   // :is() forgives what it does not know; an empty one matches nothing.
   const within = (selectors) => `:is(${[...new Set(selectors)].join(", ")})`;
 
-  return { study, within };
+  return { study, within, split };
 });

@@ -6,7 +6,8 @@
 // }`. `seen`: a person can see that control; `likely`, a cheap upper bound of it. `rendered`: it takes part in the page's text
 // at all. `boxSeen`: as `seen`, of what it stands in where it has no box. `textSeen`: text directly in it can be seen. `boxOf`:
 // its rectangle in the viewport. `parentOf`: as tree.parent. `body`: that of the document. `view`: size and place of the
-// viewport. `memo(name)`: a Map for whoever else remembers things for this turn.
+// viewport. `uses(means)`: one of the rarer ways to hide occurs in its sheets. `memo(name)`: a Map for whoever else
+// remembers things for this turn.
 // Depends on: dom, flat, limits, sheets, tree.
 "use strict";
 
@@ -44,6 +45,19 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       return xs.size === 1 || ys.size === 1;
     }
     return false;
+  }
+
+  // A gradient of nothing but transparent colours; the engine tells all colours as numbers.
+  const CLEAR = /rgba\([^()]*, 0\)/g;
+  const GRADIENT = /^(?:repeating-)?(?:linear|radial|conic)-gradient\(/;
+  const isClear = (image) => GRADIENT.test(image) && !/rgb|color|lab|lch|hsl|hwb|url/.test(image.replace(CLEAR, ""));
+
+  // Every layer of its mask lets nothing through.
+  function maskedAway({ maskImage, maskSize }) {
+    const sizes = maskSize.split(", ");
+    return sheets.split(maskImage).every(
+      (image, at) => isClear(image) || (image !== "none" && /(?:^| )0(?:px|%)/.test(sizes[at % sizes.length])),
+    );
   }
 
   const scrolls = (style) => /auto|scroll/.test(style.overflowX + style.overflowY);
@@ -116,14 +130,15 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       this.clipPath = uses.has("clip") ? live.clipPath : "none";
       this.clip = uses.has("clip") && outOfFlow(live.position) ? live.clip : "auto";
       this.filter = uses.has("filter") ? live.filter : "none";
+      this.mask = uses.has("mask") ? live.maskImage : "none";
     }
 
     get position() {
-      return this.live.position;
+      return (this.standing ??= this.live.position);
     }
 
     get display() {
-      return this.live.display;
+      return (this.drawn ??= this.live.display);
     }
   }
 
@@ -131,6 +146,7 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     const styles = new Map();
     const boxes = new Map();
     const clipped = new Map();
+    const erasedBefore = new Map();
     const windows = new Map();
     const seenBefore = new Map();
     const renderedBefore = new Map();
@@ -184,22 +200,32 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
     const hiddenByMarkup = (el) => hidesByMarkup() && closest(el, HIDDEN_BY_MARKUP) !== null;
     const marksHidden = (el) => hidesByMarkup() && dom.matches(el, HIDDEN_BY_MARKUP);
 
+    // Nothing of such an element, or of what is in it, is painted, wherever it is scrolled to.
+    const erases = (style) =>
+      (style.clip !== "auto" && clippedByRect(style.clip)) ||
+      (style.clipPath !== "none" && clippedByPath(style.clipPath)) ||
+      (style.filter !== "none" && /opacity\(0(?:%|\.0*)?\)/.test(style.filter)) ||
+      (style.mask !== "none" && maskedAway(style.live));
+
+    // Whether anything around and including the element does that. Few pages have the means at all.
+    const canErase = () => ["clip", "filter", "mask"].some((means) => rarities().has(means));
+    const erasedHere = (el) => erases(styleOf(el)) || (parentOf(el) !== null && erased(parentOf(el)));
+    const erased = (el) => canErase() && remembered(erasedBefore, el, erasedHere);
+
     // Whether the element, or what holds it up to the first scroll container, is clipped to nothing.
     const clippedAway = (el) => remembered(clipped, el, clippedHere);
 
     function clippedHere(el) {
       const style = styleOf(el);
-      if (
-        (style.position === "fixed" && outOfView(boxOf(el))) ||
-        (style.clip !== "auto" && clippedByRect(style.clip)) ||
-        (style.clipPath !== "none" && clippedByPath(style.clipPath)) ||
-        (style.filter !== "none" && /opacity\(0(?:%|\.0*)?\)/.test(style.filter))
-      ) {
+      if (erases(style) || (style.position === "fixed" && outOfView(boxOf(el)))) {
         return true;
       }
       const parent = parentOf(el);
-      if (parent === null || el === body || (style.overflow !== "visible" && /auto|scroll/.test(style.overflow))) {
+      if (parent === null) {
         return false;
+      }
+      if (el === body || (style.overflow !== "visible" && /auto|scroll/.test(style.overflow))) {
+        return erased(parent);
       }
       const above = styleOf(parent);
       if (above.overflow !== "visible" && above.display !== "contents" && above.display !== "inline") {
@@ -357,10 +383,13 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       return false;
     }
 
+    let drawings = null;
+    const draws = () => (drawings ??= isNested() || document.querySelector("svg") !== null || documentElement.localName !== "html");
+
     // Text that has been given no ink: skipped, transparent, of the colour of its ground, or moved out of its box.
     function inkless(el, holder) {
       const { live } = styleOf(el);
-      const drawn = el.namespaceURI === SVG && dom.tag(el) !== "svg";
+      const drawn = draws() && el.namespaceURI === SVG && dom.tag(el) !== "svg";
       const uses = rarities();
       if (uses.has("skip") && live.contentVisibility === "hidden") {
         return true;
@@ -385,12 +414,11 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       if (drawn && ink !== null) {
         ink = [...ink.slice(0, 3), ink[3] * Number(live.fillOpacity)];
       }
-      if (
-        ink === null ||
-        (uses.has("fill") && /text/.test(live.backgroundClip)) ||
-        (uses.has("shadow") && live.textShadow !== "none")
-      ) {
+      if (ink === null || (uses.has("shadow") && live.textShadow !== "none")) {
         return false;
+      }
+      if (uses.has("fill") && /text/.test(live.backgroundClip)) {
+        return ink[3] === 0 && paintsNothing(live); // the letters are filled with the ground
       }
       if (ink[3] === 0) {
         return true;
@@ -403,6 +431,9 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
         !paintedBehind(holder, ink)
       );
     }
+
+    const paintsNothing = ({ backgroundColor, backgroundImage }) =>
+      channels(backgroundColor)?.[3] === 0 && sheets.split(backgroundImage).every((image) => image === "none" || isClear(image));
 
     // White words over a picture that is not one of their ancestors are common. Where nobody can be asked, they count as seen.
     function paintedBehind(el, ink) {
@@ -449,6 +480,7 @@ foxloop.define("sight", ({ dom, flat, limits, sheets, tree }) => {
       body,
       parentOf,
       closest,
+      uses: (means) => rarities().has(means),
       styleOf,
       boxOf,
       groundOf,

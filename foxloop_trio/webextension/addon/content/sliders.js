@@ -31,6 +31,10 @@ foxloop.define("sliders", ({ focus, keys, limits, pause, words }) => {
 
   async function move(el, wanted, steps) {
     focus.give(el);
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     for (let count = 0; now(el) !== wanted && count < MOST; count += 1) {
       const before = now(el);
       send(el, before < wanted ? UP : DOWN);
@@ -39,7 +43,7 @@ foxloop.define("sliders", ({ focus, keys, limits, pause, words }) => {
       } else if (count % 10 === 9) {
         await pause.pause(0);
       }
-      const stopped = steps.stop();
+      const stopped = steps.stop() ?? steps.same({ changed: true });
       if (stopped !== null) {
         steps.note(`${count + 1} keys`);
         return { ...stopped, value: String(now(el)) };

@@ -43,6 +43,7 @@ foxloop.define("toggling", ({ pause, pointer, tree, values }) => {
   const set = (wanted) => ({
     unfit: (facts) => unfit(facts, wanted),
     done: ({ el }) => (values.isOn(el) === wanted ? { ok: true, checked: wanted } : null),
+    after: ({ el }, _value, steps) => reached(el, wanted, steps),
     dispatch({ el }, spot, _value, steps) {
       const taken = pointer.press(el, spot, steps);
       steps.note("press");
@@ -64,9 +65,10 @@ foxloop.define("toggling", ({ pause, pointer, tree, values }) => {
     proves: true,
     pointed: true,
     unfit: unfitClick,
+    after: ({ el, state }) => (state === undefined ? { ok: true } : { ok: true, checked: values.isOn(el) }),
     dispatch({ el, state }, spot, value, steps) {
       const { count, button } = value ?? {};
-      const taken = pointer.press(el, spot, { count, button, ready: steps.ready });
+      const taken = pointer.press(el, spot, { count, button, ready: steps.ready, same: steps.same, again: steps.again });
       steps.note("press");
       if (taken !== null) {
         return taken;

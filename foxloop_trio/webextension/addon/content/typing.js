@@ -2,12 +2,14 @@
 //
 // Each operation has `unfit(facts, value)` -> null or a refusal, asked before anything happens; and `dispatch(facts, spot, value,
 // steps)`, which does what can be done in one turn and returns the result, or an async function that goes on. Rich editors, sliders
-// and colours have ways of their own (editors.js, ranges.js). `announceInput`, `announceChange`: for others that write.
-// Depends on: editing, editors, focus, keys, limits, pause, pointer, ranges, roles, sameText, sliders, tree, values, words.
+// and colours have ways of their own (editors.js, ranges.js). A field with a calendar is left at the end, as a hand would leave it:
+// pickers read what was typed only then. No key is pressed for that. `announceInput`, `announceChange`: for others that write.
+// Depends on: editing, editors, focus, keys, limits, pause, pickers, pointer, ranges, roles, sameText, sliders, tree, values,
+// words.
 "use strict";
 
 foxloop.define("typing", (parts) => {
-  const { editing, editors, focus, keys, limits, pause, pointer, ranges, roles, sameText } = parts;
+  const { editing, editors, focus, keys, limits, pause, pickers, pointer, ranges, roles, sameText } = parts;
   const { sliders, tree, values, words } = parts;
   const DATE = /^\d{4,}-\d\d-\d\d$/;
   const MOST_KEYS = 100; // characters that are typed one by one when a field did not take them at once
@@ -94,6 +96,10 @@ foxloop.define("typing", (parts) => {
     const { el } = facts;
     if (ranges.isSet(el)) {
       focus.give(el);
+      const other = steps.same();
+      if (other !== null) {
+        return other;
+      }
       ranges.set(el, value);
       steps.note("set");
       return () => settledOn(facts, value);
@@ -101,17 +107,31 @@ foxloop.define("typing", (parts) => {
     if (sliders.isSlider(el)) {
       return () => sliders.move(el, Number(value), steps);
     }
-    const taken = pointer.press(el, spot) ?? turned(facts);
+    const calendars = pickers.shown();
+    const taken = pointer.press(el, spot, { same: steps.same, again: steps.again });
+    steps.note("press");
     if (taken !== null) {
       return taken;
     }
     focus.give(el);
-    steps.note("press");
+    const other = turned(facts) ?? steps.same();
+    if (other !== null) {
+      return other;
+    }
     if (!isField(facts)) {
       return () => editors.type(el, value, steps);
     }
+    return typeInto(facts, value, calendars, steps);
+  }
+
+  function typeInto(facts, value, calendars, steps) {
+    const { el } = facts;
     const text = fitted(el, value);
     key(el, "keydown");
+    const other = turned(facts) ?? steps.same();
+    if (other !== null) {
+      return other;
+    }
     edit(el, text);
     if (!sameText.sameText(text, el.value)) {
       write(el, text);
@@ -119,7 +139,21 @@ foxloop.define("typing", (parts) => {
     key(el, "keyup");
     announceChange(el);
     steps.note("type");
-    return () => readBack(facts, value, steps);
+    return async () => {
+      const result = await readBack(facts, value, steps);
+      return result.ok && pickers.isFor(el, calendars) ? leave(facts, value, result, steps) : result;
+    };
+  }
+
+  // Pickers read what was typed when the field is left, and shut their calendar.
+  async function leave(facts, value, result, steps) {
+    const stopped = steps.stop();
+    if (stopped !== null || tree.active() !== facts.el) {
+      return stopped ?? result;
+    }
+    focus.drop();
+    steps.note("leave");
+    return settledOn(facts, value);
   }
 
   const told = ({ el, secret, sensitive }) => words.cut(values.valueOf(el, secret || sensitive), limits.value);
@@ -135,7 +169,7 @@ foxloop.define("typing", (parts) => {
       wanted.length <= MOST_KEYS &&
       fitted(el, wanted) === wanted
     ) {
-      const stopped = steps.stop() ?? (await typeKeys(facts, wanted, steps));
+      const stopped = steps.stop() ?? steps.same() ?? (await typeKeys(facts, wanted, steps));
       if (stopped !== null) {
         return { ...stopped, value: told(facts) };
       }
@@ -151,19 +185,37 @@ foxloop.define("typing", (parts) => {
       : { ...refuse("mismatch", "the field holds another text now"), value };
   }
 
+  // After keys of a hand. A rich editor shows its text as paragraphs.
+  async function typedByHand(facts, wanted) {
+    if (isField(facts)) {
+      return settledOn(facts, wanted);
+    }
+    const held = values.plainValueOf(facts.el);
+    const value = words.cut(held, limits.value);
+    return sameText.sameText(words.clean(wanted), words.clean(held))
+      ? { ok: true, value }
+      : { ...refuse("mismatch", "the editor holds another text now"), value };
+  }
+
   // The second way, for masks that listen to keys: character after character, each a sub-step.
   async function typeKeys(facts, wanted, steps) {
     const { el } = facts;
     focus.give(el);
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     el.select();
     editing.remove(el, false);
     for (const stroke of keys.strokesOf(wanted)) {
-      if (keys.send(el, "keydown", stroke) && keys.send(el, "keypress", stroke)) {
+      const heard = keys.send(el, "keydown", stroke) && keys.send(el, "keypress", stroke);
+      let stopped = steps.same();
+      if (heard && stopped === null) {
         editing.insert(el, stroke.text);
       }
       keys.send(el, "keyup", stroke);
       await pause.pause(0);
-      const stopped = steps.stop();
+      stopped ??= steps.stop() ?? steps.same();
       if (stopped !== null) {
         steps.note("some keys");
         return stopped;
@@ -174,21 +226,14 @@ foxloop.define("typing", (parts) => {
     return null;
   }
 
-  // Pickers read what was typed when the field is left, and shut their calendar.
   function typeDate(facts, spot, value, steps) {
     const later = dispatch(facts, spot, value, steps);
-    if (typeof later !== "function") {
+    if (typeof later !== "function" || !isField(facts)) {
       return later;
     }
     return async () => {
       const result = await later();
-      const stopped = result.ok ? steps.stop() : null;
-      if (!result.ok || stopped !== null || tree.active() !== facts.el) {
-        return stopped ?? result;
-      }
-      focus.drop();
-      steps.note("leave");
-      return settledOn(facts, value);
+      return result.ok ? leave(facts, value, result, steps) : result;
     };
   }
 
@@ -197,12 +242,17 @@ foxloop.define("typing", (parts) => {
       return typeDate(facts, spot, value, steps);
     }
     focus.give(facts.el);
+    const other = steps.same();
+    if (other !== null) {
+      return other;
+    }
     write(facts.el, value);
     announceChange(facts.el);
     steps.note("set");
     return () => settledOn(facts, value);
   }
 
-  const type = { unfit, dispatch, edits: true, needsFocus: ({ el }) => !ranges.isSet(el) && editing.isEditor(el) };
+  const needsFocus = ({ el }) => !ranges.isSet(el) && editing.isEditor(el);
+  const type = { unfit, dispatch, after: typedByHand, edits: true, needsFocus };
   return { type, date: { ...type, unfit: unfitDate, dispatch: dispatchDate }, announceChange, announceInput, readBack };
 });

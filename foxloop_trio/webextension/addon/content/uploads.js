@@ -127,7 +127,7 @@ foxloop.define("uploads", ({ choosers, limits, pause, pointer, reach, tree, typi
 
   function pressFor(el, spot, list, files, steps) {
     const waiting = choosers.catchNext();
-    const taken = pointer.press(el, spot);
+    const taken = pointer.press(el, spot, { same: steps.same, again: steps.again });
     steps.note("press");
     if (taken !== null) {
       waiting.end();

@@ -4,10 +4,10 @@
 // `filesOf(el)`: names of the files it holds. `stateOf(el)`: true, false, "mixed", or undefined for what has no state. `isOn(el)`,
 // `isDisabled(el)`, `isReadOnly(el)`, `isRequired(el)`, `isSubmit(el)`, `expandedOf(el)`, `optionsOf(el)`, `chosenOf(el)`,
 // `assistsOf(el, role)`, `dateFormatOf(el, label)`.
-// Depends on: dom, limits, roles, tree, words.
+// Depends on: dom, limits, pickers, roles, tree, words.
 "use strict";
 
-foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
+foxloop.define("values", ({ dom, limits, pickers, roles, tree, words }) => {
   const MASK = "•••";
   const SECRET_TOKENS = new Set(["current-password", "new-password", "one-time-code", "cc-number", "cc-csc"]);
   // "labelled as password, passphrase, PIN, CVV/CVC/security code, one-time or verification code", and the same in German, French
@@ -42,8 +42,10 @@ foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
   const wasPassword = new WeakSet();
 
   // "Show password" turns a password field into a text field. It stays a secret.
-  function isSecret(el, label, role = null) {
-    if (el.localName === "input" && el.type === "password") {
+  // With the turn it is known whether the page draws dots at all.
+  function isSecret(el, label, role = null, turn = null) {
+    const tag = dom.tag(el);
+    if (tag === "input" && dom.type(el) === "password") {
       wasPassword.add(el);
       return true;
     }
@@ -53,7 +55,8 @@ foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
     if (!roles.typable(el, role ?? roles.roleOf(el))) {
       return false;
     }
-    if (HOLDS_VALUE.has(el.localName) && el.value !== "" && getComputedStyle(el).webkitTextSecurity !== "none") {
+    const dots = turn === null || turn.uses("dots");
+    if (dots && HOLDS_VALUE.has(tag) && dom.value(el) !== "" && getComputedStyle(el).webkitTextSecurity !== "none") {
       return true; // the page itself draws dots
     }
     const tokens = (dom.attribute(el, "autocomplete") ?? "").toLowerCase().split(/\s+/);
@@ -77,8 +80,8 @@ foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
   }
 
   function plainValueOf(el) {
-    if (HOLDS_VALUE.has(el.localName)) {
-      return el.type === "file" ? filesOf(el).join(", ") : el.value;
+    if (HOLDS_VALUE.has(dom.tag(el))) {
+      return dom.type(el) === "file" ? filesOf(el).join(", ") : dom.value(el);
     }
     if (roles.isEditable(el)) {
       return (el.innerText ?? "").trim();
@@ -95,7 +98,8 @@ foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
 
   const filesOf = (el) => Array.from(el.files ?? [], (file) => file.name);
 
-  const isToggle = (el) => el.localName === "input" && (el.type === "checkbox" || el.type === "radio");
+  const TOGGLES = new Set(["checkbox", "radio"]);
+  const isToggle = (el) => dom.tag(el) === "input" && TOGGLES.has(dom.type(el));
 
   function stateOf(el) {
     if (isToggle(el)) {
@@ -121,16 +125,17 @@ foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
     return value === null ? undefined : value === "true";
   }
 
-  const isDisabled = (el) => dom.matches(el, ":disabled") || tree.closest(el, '[aria-disabled="true"]') !== null;
+  const isDisabled = (el, turn = tree) => dom.matches(el, ":disabled") || turn.closest(el, '[aria-disabled="true"]') !== null;
   // To ask an element for a property that it has not is dear.
   const hasState = (el) => HOLDS_VALUE.has(el.localName);
   const isReadOnly = (el) => (hasState(el) && el.readOnly === true) || dom.attribute(el, "aria-readonly") === "true";
   const isRequired = (el) => (hasState(el) && el.required === true) || dom.attribute(el, "aria-required") === "true";
 
+  const SENDS = new Set(["submit", "image"]);
+
   function isSubmit(el) {
-    return (
-      (el.localName === "button" || el.localName === "input") && Boolean(el.form) && (el.type === "submit" || el.type === "image")
-    );
+    const tag = dom.tag(el);
+    return (tag === "button" || tag === "input") && SENDS.has(dom.type(el)) && Boolean(dom.form(el));
   }
 
   const optionDisabled = (option) => option.disabled || dom.closest(option, "optgroup")?.disabled === true;
@@ -155,6 +160,8 @@ foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
   // Which options are chosen, by position: a guard must differ when another one is, even one with the same value.
   const chosenOf = (el) => (el.localName === "select" ? Array.from(el.selectedOptions, (option) => option.index).join(",") : "");
 
+  const SUGGESTS = /(?:^|[\s_-])(?:auto-?complete|typeahead|awesomplete|tt-input|autosuggest)/i; // classes that libraries set
+
   function assistsOf(el, role) {
     if (!roles.typable(el, role)) {
       return { autocomplete: false, picker: false };
@@ -165,8 +172,8 @@ foxloop.define("values", ({ dom, limits, roles, tree, words }) => {
         ["list", "both"].includes(attribute("aria-autocomplete")) ||
         attribute("role") === "combobox" ||
         Boolean(attribute("list")) ||
-        /autocomplete|typeahead/i.test(attribute("class") ?? ""),
-      picker: ["dialog", "grid"].includes(attribute("aria-haspopup")) || dom.hasAttribute(el, "data-datepicker"),
+        SUGGESTS.test(attribute("class") ?? ""),
+      picker: pickers.isMarked(el),
     };
   }
 

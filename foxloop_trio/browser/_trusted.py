@@ -1,0 +1,99 @@
+"""The second route of an act: input of Firefox's own, sent over WebDriver BiDi to a Firefox that we launched.
+
+For pages that take no events of a script. The add-on finds the point and says what is to be sent (``page.aim``), this module
+sends it, and the page script judges each event as it arrives, in the turn in which it acts: what does not land on the judged
+control is stopped before the page hears of it. Then it says what came of it (``page.act`` with `input`). Permit, guards and record
+are those of every act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+import trio
+
+from ..actions import EffectState
+from ..errors import BrowserError
+from ._act import ActResult
+
+__all__ = ["TRUSTED_OPS", "act_by_hand", "ticks"]
+
+TRUSTED_OPS: Final = frozenset({"check", "click", "hover", "press", "type", "uncheck"})
+"""What a hand does otherwise than a script. The others have no events that a page could refuse, or none that BiDi can send."""
+
+_ENDED: Final[dict[str, Any]] = {"started": True, "submitted": False, "navigated": False, "dialogs": []}
+
+LEFT: Final = ActResult.from_wire({**_ENDED, "ok": True, "navigated": True, "changed": ["navigation"]})
+"""All of it was sent, and the document went away: that is what a link does."""
+LOST: Final = ActResult.from_wire({**_ENDED, "ok": False, "reason": "timeout"})
+"""Not all of it was sent, and nobody can say how much arrived."""
+
+Aim = Callable[[], Awaitable[Mapping[str, Any]]]
+Send = Callable[[list[dict[str, Any]]], Awaitable[object]]
+Finish = Callable[[str], Awaitable[ActResult]]
+Tell = Callable[[EffectState], None]
+
+
+async def act_by_hand(*, aim: Aim, allowed: Callable[[], None], send: Send, finish: Finish, tell: Tell, grace: float) -> ActResult:
+    """Aim, send piece by piece, and learn what came of it.
+
+    `aim` answers ``{"chunks": ...}``, or ``{"outcome": ...}`` when nothing is to be sent. `allowed` is asked before each piece, and
+    raises when the permit is over. `finish` is told ``"sent"`` or ``"stopped"``; it raises BrowserError, code ``document-gone``,
+    when the document went away. A cancelled act sends nothing more, and takes at most `grace` seconds to learn what was done.
+    """
+    answer = await aim()
+    if "outcome" in answer:
+        return ActResult.from_wire(answer["outcome"])
+    try:
+        for chunk in answer.get("chunks", ()):
+            allowed()
+            try:
+                await send(ticks(chunk))
+            except BrowserError:  # Firefox would not: the page script says what arrived
+                result = await _end(finish, "stopped")
+                break
+        else:
+            result = await _end(finish, "sent")
+    except BaseException:  # cancelled, the permit is over, the browser is gone: told first, then passed on
+        tell("unknown")
+        with trio.move_on_after(grace, shield=True), suppress(BrowserError):
+            tell((await _end(finish, "stopped")).effect)  # asked twice, it answers the same
+        raise
+    tell(result.effect)
+    return result
+
+
+async def _end(finish: Finish, how: str) -> ActResult:
+    try:
+        return await finish(how)
+    except BrowserError as error:
+        if error.code not in ("document-gone", "no-document"):
+            raise
+        return LEFT if how == "sent" else LOST
+
+
+def ticks(chunk: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The parameter ``actions`` of BiDi's ``input.performActions``: one pointer and one keyboard, which take turns."""
+    pointer: list[dict[str, Any]] = []
+    keyboard: list[dict[str, Any]] = []
+    for action in chunk:
+        rest: dict[str, Any] = {"type": "pause", "duration": action.get("ms", 0)}
+        match action["do"]:
+            case "move":
+                pointer.append({"type": "pointerMove", "x": action["x"], "y": action["y"]})
+                keyboard.append(rest)
+            case "down" | "up" as way:
+                pointer.append({"type": "pointerDown" if way == "down" else "pointerUp", "button": action["button"]})
+                keyboard.append(rest)
+            case "key_down" | "key_up" as way:
+                pointer.append(rest)
+                keyboard.append({"type": "keyDown" if way == "key_down" else "keyUp", "value": action["char"]})
+            case _:
+                pointer.append(rest)
+                keyboard.append(rest)
+    return [
+        {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": pointer},
+        {"type": "key", "id": "keyboard", "actions": keyboard},
+    ]

@@ -1,0 +1,100 @@
+// holds: tabs that no page may take to another host.
+//
+// Purpose: what a page starts by itself (a link, `location=`, a form, a redirect, a refresh, a window that it opens) is stopped
+// before it loads, when it leads to a host that nobody allowed.
+// Parameters: browser, `shownBy(tab)` -> the address of what that tab shows, or null; notify; the limits of the protocol.
+// Result: `{ handlers, listen(), letThrough(tab, url) -> a function that ends it, release() }`.
+//
+// A held tab may load pages of the host that it shows, of the hosts that were named, and of the address that the runtime itself
+// asked for, as long as it does. A tab that a held one opens is held too, by the host that its opener shows; when its first page is
+// stopped, it is closed. Only whole pages are held: what stands in a frame has a document, and a host, of its own.
+
+const HOLDS_MOST = 200;
+
+export function createHolds({ browser, shownBy, notify, limits }) {
+  const held = new Map(); // tab -> { hosts: Set, through: Set of hosts, of: the held tab that opened it, or null }
+
+  function hostOf(url) {
+    const parsed = URL.canParse(url ?? "") ? new URL(url) : null;
+    return parsed !== null && /^https?:$/.test(parsed.protocol) ? plain(parsed.hostname) : null;
+  }
+
+  // As the runtime has it: no brackets around an IPv6 address, no dot at the end.
+  const plain = (host) => host.toLowerCase().replace(/^\[|\]$/g, "").replace(/\.$/, "");
+
+  function isAllowed(tab, hold, host) {
+    return hold.hosts.has(host) || hold.through.has(host) || hostOf(shownBy(tab)) === host || hostOf(shownBy(hold.of)) === host;
+  }
+
+  function judge({ tabId, url }) {
+    const hold = held.get(tabId);
+    if (hold !== undefined) {
+      return decide(tabId, hold, url);
+    }
+    return held.size === 0 || tabId < 0 ? {} : judgeStranger(tabId, url);
+  }
+
+  // The request of a new tab can be heard before the tab itself.
+  async function judgeStranger(tabId, url) {
+    const tab = await browser.tabs.get(tabId).catch(() => null);
+    if (tab !== null) {
+      adopt(tab);
+    }
+    const hold = held.get(tabId);
+    return hold === undefined ? {} : decide(tabId, hold, url);
+  }
+
+  function decide(tabId, hold, url) {
+    const host = hostOf(url);
+    if (host === null || isAllowed(tabId, hold, host)) {
+      return {};
+    }
+    notify("tab.stopped", { tab: hold.of ?? tabId, url: url.toWellFormed().slice(0, limits.addresses) });
+    if (hold.of !== null && hostOf(shownBy(tabId)) === null) {
+      browser.tabs.remove(tabId).catch(() => {}); // it shows nothing, and never will
+    }
+    return { cancel: true };
+  }
+
+  function adopt({ id, openerTabId }) {
+    const opener = held.get(openerTabId);
+    if (opener !== undefined && !held.has(id) && held.size < HOLDS_MOST) {
+      held.set(id, { hosts: opener.hosts, through: new Set(), of: opener.of ?? openerTabId });
+    }
+  }
+
+  function drop(tab) {
+    held.delete(tab);
+    for (const [id, { of }] of held) {
+      if (of === tab) {
+        held.delete(id);
+      }
+    }
+  }
+
+  async function hold({ tab, hosts }) {
+    if (hosts === null) {
+      drop(tab);
+      return {};
+    }
+    held.set(tab, { hosts: new Set(hosts.map(plain)), through: new Set(), of: null });
+    return {};
+  }
+
+  // The runtime sends the tab to this address by itself.
+  function letThrough(tab, url) {
+    const hold = held.get(tab);
+    const host = hostOf(url);
+    hold?.through.add(host);
+    return () => hold?.through.delete(host);
+  }
+
+  function listen() {
+    const filter = { urls: ["http://*/*", "https://*/*"], types: ["main_frame"] };
+    browser.webRequest.onBeforeRequest.addListener(judge, filter, ["blocking"]);
+    browser.tabs.onCreated.addListener(adopt);
+    browser.tabs.onRemoved.addListener((id) => held.delete(id)); // those that it opened stay held
+  }
+
+  return { handlers: { "tab.hold": hold }, listen, letThrough, release: () => held.clear() };
+}

@@ -1,0 +1,225 @@
+"""The second route: input of Firefox's own over BiDi, under the same permit and the same guards, with the same record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import pytest
+import trio
+
+from foxloop_trio.actions import Action, Permit
+from foxloop_trio.browser import ActResult, BrowserSession, Tab
+from foxloop_trio.browser.tools._pin import make_pin
+from foxloop_trio.errors import BadOptionsError, UsageError
+from foxloop_trio.gate import create_gate
+from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+
+pytestmark = pytest.mark.firefox
+
+HOST = "127.0.0.1"
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[ProbeSite]:
+    with serve_probes() as served:
+        yield served
+
+
+@pytest.fixture
+def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> Iterator[Hand]:
+    firefox.trusted_input = True
+    try:
+        yield Hand(firefox, tab, site)
+    finally:
+        firefox.trusted_input = False
+
+
+@attrs.define
+class Hand(PageProbe):
+    """Acts through `Tab.act`, with a real gate's permit."""
+
+    reports: list[tuple[str, Any]] = attrs.field(factory=list)
+
+    async def judged(self, label: str, op: str, value: Any = None) -> tuple[dict[str, Any], Permit]:
+        looked = await self.tab.snapshot()
+        (control,) = [one for one in looked.controls if one.label == label]
+        pin = make_pin(self.tab.id, looked, control)
+        gate, host_side = create_gate(tools={op: "fill"})
+        await host_side.add_grant(scope="fill", domains=[HOST])
+        action = Action(tool=op, args={"target": pin, "op": op, "value": value}, domain=HOST, scope="fill")
+        allowed = await gate.check(action)
+        return pin, allowed.permit  # type: ignore[union-attr]
+
+    async def hand(self, label: str, op: str, value: Any = None) -> ActResult:
+        pin, permit = await self.judged(label, op, value)
+        return await self.do(pin, op, value, permit)
+
+    async def do(self, pin: dict[str, Any], op: str, value: Any, permit: Permit) -> ActResult:
+        self.reports.clear()
+        return await self.tab.act(pin, op, value, permit=permit, report=lambda *told: self.reports.append(told))
+
+
+ONLY_TRUSTED = "<script>const only = f => e => { if (e.isTrusted) f(e) };</script>"
+
+
+async def test_a_page_that_takes_only_a_real_hand_is_used(page: Hand) -> None:
+    """Press, double press, right button, check, keys, text: each trusted; each result says what came of it and by which way."""
+    await page.open(
+        ONLY_TRUSTED + "<button id=b>press</button><p id=out></p><label><input type=checkbox id=c>box</label>"
+        "<label>text <input id=t value=old></label><label>area <textarea id=a></textarea></label>"
+        "<div contenteditable aria-label=rich id=r>old</div>"
+        "<script>b.onclick = only(() => out.textContent += 'click '); b.ondblclick = only(() => out.textContent += 'double ');"
+        "b.oncontextmenu = e => { e.preventDefault(); if (e.isTrusted) out.textContent += 'menu ' };"
+        "t.onkeydown = only(e => { if (e.key === 'Escape') out.textContent += 'escape ' })</script>"
+    )
+    pressed = await page.hand("press", "click")
+    assert (pressed.ok, pressed.started, pressed.did) == (True, True, ("trusted press",))
+    assert "page" in pressed.changed
+    assert page.reports[-1] == ("done", {"op": "click", "control": page.reports[-1][1]["control"]})
+    assert (await page.hand("press", "click", {"count": 2})).ok
+    assert (await page.hand("press", "click", {"button": "right"})).ok
+    checked = await page.hand("box", "check")
+    assert (checked.ok, checked.checked) == (True, True)
+    again = await page.hand("box", "check")
+    assert (again.ok, again.started) == (True, False)
+    assert (await page.hand("box", "uncheck")).checked is False
+    typed = await page.hand("text", "type", "Grüße, Ω!")
+    assert (typed.ok, typed.value, typed.did) == (True, "Grüße, Ω!", ("trusted type",))
+    assert (await page.hand("text", "press", "Escape")).ok
+    assert (await page.hand("area", "type", "one\ntwo")).value == "one\ntwo"
+    assert (await page.hand("rich", "type", "new")).ok
+    emptied = await page.hand("text", "type", "")
+    assert (emptied.ok, emptied.value) == (True, "")
+    assert await page.js("[out.textContent, t.value, a.value, r.innerText.trim(), c.checked]") == [
+        "click click click double menu escape ",
+        "",
+        "one\ntwo",
+        "new",
+        False,
+    ]
+
+
+async def test_what_only_a_script_can_do_goes_the_first_way(page: Hand) -> None:
+    """Select, date; and what a frame holds."""
+    await page.open("<select aria-label=s><option>a<option>b</select><label>d <input type=date></label>")
+    chosen = await page.hand("s", "select", "b")
+    assert chosen.ok
+    assert "trusted" not in " ".join(chosen.did)
+    assert (await page.hand("d", "date", "2026-10-09")).ok
+
+
+async def test_a_menu_under_the_mouse_opens(page: Hand) -> None:
+    """Hover: `:hover` of a style sheet matches, since the pointer is really there."""
+    await page.open(
+        "<style>.menu { visibility: hidden } li:hover .menu { visibility: visible }</style><ul style='width:200px'>"
+        "<li><button>top</button><button class=menu id=item>item</button></li></ul>"
+    )
+    await page.hand("top", "hover")
+    assert await page.js("getComputedStyle(item).visibility") == "visible"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("b.textContent = 'other'", "stale"),
+        ("b.remove()", "gone"),
+        ("document.body.insertAdjacentHTML('beforeend', '<div style=\"position:fixed;inset:0\">over</div>')", "stale"),
+        ("document.querySelector('input').value = 'changed'", "stale"),
+        ("b.disabled = true", "stale"),
+    ],
+)
+async def test_what_changes_between_aim_and_press_is_not_pressed(page: Hand, change: str, reason: str) -> None:
+    """The last check and the act are of one turn: input that comes to something else is stopped before the page hears of it."""
+    await page.open(
+        "<script>window.heard = 0; for (const type of ['pointerdown', 'mousedown', 'click']) addEventListener(type, () => heard++)"
+        "</script><form><label>field <input></label><button type=button id=b>press</button></form>"
+    )
+    pin, permit = await page.judged("press", "click")
+    asked = page.session.bidi
+
+    async def changed_first(method: str, **params: Any) -> Any:
+        if method == "input.performActions":
+            await page.js(f"void ({change})")
+        return await asked(method, **params)
+
+    page.session.bidi = changed_first  # type: ignore[method-assign]
+    try:
+        result = await page.do(pin, "click", None, permit)
+    finally:
+        page.session.bidi = asked  # type: ignore[method-assign]
+    assert (result.ok, result.started, result.reason) == (False, False, reason), result
+    assert page.reports[-1][0] == "not-started"
+    assert await page.js("heard") == 0
+
+
+async def test_a_link_that_is_pressed_by_hand_is_followed(page: Hand) -> None:
+    """The document goes away: done, and navigated."""
+    await page.open("<a href='/there'>go</a>")
+    result = await page.hand("go", "click")
+    assert result.ok
+    assert result.started
+    with trio.fail_after(10):
+        while not page.tab.url.endswith("/there"):  # noqa: ASYNC110  # Firefox tells a test nothing of this
+            await trio.sleep(0.02)
+
+
+async def test_a_stop_on_the_way_sends_nothing_more_and_says_what_arrived(page: Hand) -> None:
+    """Cancelled while long text is typed: the record is of what the page received; nothing comes later."""
+    await page.open("<label>text <textarea id=t></textarea></label>")
+    text = "abcdefghij" * 60
+    pin, permit = await page.judged("text", "type", text)
+    asked = page.session.bidi
+    pieces = 0
+
+    with trio.CancelScope() as scope:
+
+        async def stopped_after_two(method: str, **params: Any) -> Any:
+            nonlocal pieces
+            answer = await asked(method, **params)
+            if method == "input.performActions":
+                pieces += 1
+                if pieces == 3:
+                    scope.cancel()
+                    await trio.lowlevel.checkpoint()
+            return answer
+
+        page.session.bidi = stopped_after_two  # type: ignore[method-assign]
+        try:
+            await page.do(pin, "type", text, permit)
+        finally:
+            page.session.bidi = asked  # type: ignore[method-assign]
+    assert scope.cancelled_caught
+    held = await page.js("t.value")
+    assert held == text[:100]
+    assert page.reports[-1][0] == "partial"
+    await trio.sleep(0.7)
+    assert await page.js("t.value") == held
+    # The hand is free again.
+    await page.js("void (t.value = '')")
+    assert (await page.hand("text", "type", "new")).value == "new"
+
+
+async def test_a_line_break_would_send_so_it_is_refused(page: Hand) -> None:
+    """In a field of one line, Enter is not text."""
+    await page.open("<form><label>text <input></label></form>")
+    result = await page.hand("text", "type", "a\nb")
+    assert (result.ok, result.started, result.reason) == (False, False, "unsupported")
+
+
+async def test_a_permit_that_is_over_lets_nothing_through(page: Hand) -> None:
+    """Nothing is sent, and the page script lets go."""
+    await page.open("<button id=b onclick=\"this.textContent = 'pressed'\">press</button>")
+    pin, permit = await page.judged("press", "click")
+    await permit.settle()
+    with pytest.raises(UsageError) as caught:
+        await page.do(pin, "click", None, permit)
+    assert caught.value.code == "permit-closed"
+    assert await page.js("b.textContent") == "press"
+
+
+async def test_only_a_launched_firefox_has_such_input(firefox: BrowserSession) -> None:
+    """BadOptionsError names the way."""
+    with pytest.raises(BadOptionsError, match="launch_firefox"):
+        BrowserSession(firefox.channel, trusted_input=True)

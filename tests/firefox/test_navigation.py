@@ -1,0 +1,209 @@
+"""Where a page leads by itself: told, and with `navigation="block"` stopped before anything of it is asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import attrs
+import pytest
+import trio
+
+from foxloop_trio.actions import Action, ToolContext, ToolOutput
+from foxloop_trio.browser import BrowserSession, Tab, browser_tools
+from foxloop_trio.errors import BadOptionsError, BrowserError
+from foxloop_trio.gate import create_gate
+
+pytestmark = pytest.mark.firefox
+
+HOME, AWAY = "127.0.0.1", "localhost"  # one server, two hosts
+
+
+@attrs.define
+class Server:
+    port: int
+    asked: list[str] = attrs.field(factory=list)
+    """``host path`` of each page that was asked for."""
+
+    def url(self, host: str, path: str = "/") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+
+PAGES = {
+    "link": "<a href='{away}'>go</a>",
+    "link that a script follows": "<button onclick=\"location.href = '{away}'\">go</button>",
+    "link in a new tab": "<a href='{away}' target=_blank>go</a>",
+    "window.open": "<button onclick=\"window.open('{away}')\">go</button>",
+    "window.open, later led away": (
+        "<button onclick=\"const w = window.open('about:blank'); setTimeout(() => {{ w.location = '{away}' }}, 50)\">go</button>"
+    ),
+    "form": "<form action='{away}' method=post><input name=a value=1><button>go</button></form>",
+    "form in a new tab": "<form action='{away}' method=post target=_blank><input name=a value=1><button>go</button></form>",
+    "redirect": "<a href='{home}to?{away}'>go</a>",
+    "refresh": (
+        "<button onclick=\"const m = document.createElement('meta'); m.httpEquiv = 'refresh'; m.content = '0; url={away}'; "
+        'document.head.append(m)">go</button>'
+    ),
+    "script after a while": (
+        "<button onclick=\"this.textContent = 'gone'; setTimeout(() => {{ location.href = '{away}' }}, 300)\">go</button>"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            host = (self.headers["host"] or "").rpartition(":")[0]
+            parts = urlsplit(self.path)
+            if parts.path != "/favicon.ico":
+                told.asked.append(f"{host} {parts.path}")
+            if parts.path == "/to":
+                self.send_response(302)
+                self.send_header("location", parts.query)
+                self.end_headers()
+                return
+            page = PAGES.get(parse_qs(parts.query).get("page", [""])[0], "<p>Nothing</p>")
+            body = page.format(away=told.url(AWAY, "/away"), home=told.url(HOME)).encode()
+            self.send_response(200)
+            self.send_header("content-type", "text/html; charset=utf-8")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET  # noqa: N815  # the name that http.server looks for
+
+        def log_message(self, *args: object) -> None: ...
+
+    class Http(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, *args: object) -> None:
+            """A browser that leaves while a page is sent is nothing to report."""
+
+    http = Http(("127.0.0.1", 0), Handler)
+    told = Server(http.server_port)
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield told
+    finally:
+        http.shutdown()
+        thread.join()
+        http.server_close()
+
+
+@pytest.fixture
+async def spare(firefox: BrowserSession, tab: Tab) -> AsyncIterator[list[int]]:
+    """The tabs that were there before; what a page opens is closed."""
+    before = [tab.id for tab in await firefox.tabs()]
+    yield before
+    for tab in await firefox.tabs():
+        if tab.id not in before:
+            with suppress(BrowserError):  # it was on its way out
+                await tab.close()
+
+
+async def click(tab: Tab) -> ToolOutput:
+    """One click on what is called "go", by the tools of a planner that may do everything on the page's own host."""
+    tools = {tool.name: tool for tool in browser_tools(tab)}
+    gate, host_side = create_gate(tools={"click": "fill"})
+    await host_side.add_grant(scope="fill", domains=[HOME])
+    context: Any = ToolContext(run_id="r", step=1, goal="g", domain=HOME)
+    await tools["snapshot"].run({}, context)
+    page = await tab.snapshot()
+    (control,) = [one for one in page.controls if one.label == "go"]
+    await tools["snapshot"].run({}, context)
+    judged: Any = await tools["click"].prepare({"control_id": control.id}, context)  # type: ignore[misc]
+    allowed = await gate.check(Action(tool="click", args=judged, domain=HOME, scope="fill"))
+    context = attrs.evolve(context, permit=allowed.permit)  # type: ignore[union-attr]
+    return await tools["click"].run(judged, context)
+
+
+async def until(is_so: Any) -> None:
+    with trio.fail_after(10):
+        while not await is_so():  # noqa: ASYNC110  # Firefox tells a test nothing of this
+            await trio.sleep(0.02)
+
+
+@pytest.mark.parametrize("kind", list(PAGES))
+async def test_what_leads_to_another_host_is_stopped_before_it_loads(
+    firefox: BrowserSession, tab: Tab, server: Server, spare: list[int], kind: str
+) -> None:
+    """Issue item: redirect, `location=`, `_blank`, form post, meta refresh; nothing is asked of the other host, and it is told."""
+    page = server.url(HOME, f"/?page={kind.replace(' ', '+')}")
+    await tab.goto(page)
+    async with firefox.lease(tab, navigation="block") as held:
+        server.asked.clear()
+        done = await click(held)
+
+        async def told() -> bool:
+            await held.refresh()
+            return held.stopped != ()
+
+        await until(told)
+        assert [urlsplit(url).hostname for url in held.stopped] == [AWAY]
+        assert held.host == HOME
+
+        async def alone() -> bool:
+            return {one.id for one in await firefox.tabs()} <= set(spare) or kind == "window.open, later led away"
+
+        await until(alone)
+        assert not [line for line in server.asked if line.startswith(AWAY)]
+        if kind != "script after a while" and "later" not in kind:
+            assert f"{AWAY}" in done.summary
+            assert "stopped" in done.summary
+
+
+async def test_without_a_block_it_is_told_and_not_read(firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]) -> None:
+    """The page leads away; the result names the host, and nothing was read there."""
+    await tab.goto(server.url(HOME, "/?page=link"))
+    async with firefox.lease(tab) as leased:
+        done = await click(leased)
+        assert done.ok
+        assert f"The tab is on {AWAY} now, which was not read" in done.summary
+        assert leased.stopped == ()
+
+
+async def test_a_held_tab_may_go_where_it_was_allowed_and_where_its_owner_sends_it(
+    firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]
+) -> None:
+    """`hosts`, and `goto`; what redirects on from there is stopped again. Afterwards the tab is free."""
+    await tab.goto(server.url(HOME, "/?page=link"))
+    async with firefox.lease(tab, navigation="block", hosts=["LOCALHOST."]) as held:
+        await click(held)
+        assert held.host == AWAY
+    await tab.goto(server.url(HOME, "/?page=link"))
+    async with firefox.lease(tab, navigation="block") as held:
+        await held.goto(server.url(AWAY, "/there"))
+        assert held.host == AWAY
+        await held.goto(server.url(HOME, "/?page=link"))
+        with pytest.raises(BrowserError) as caught:
+            await held.goto(server.url(HOME, f"/to?{server.url(AWAY, '/away')}"))
+        assert caught.value.code == "navigation-failed"
+        assert held.host == HOME
+        assert len(held.stopped) == 1
+    await click(tab)
+    assert tab.host == AWAY
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"navigation": "stop"}, "navigation is one of notice, block"),
+        ({"hosts": ["shop.test"]}, "hosts says where"),
+        ({"navigation": "block", "hosts": "shop.test"}, "a list of at most"),
+        ({"navigation": "block", "hosts": ["http://shop.test"]}, "lease"),
+    ],
+)
+async def test_what_makes_no_sense_is_refused_with_the_way_out(firefox: BrowserSession, tab: Tab, options: Any, words: str) -> None:
+    """BadOptionsError, and the tab is nobody's."""
+    with pytest.raises(BadOptionsError, match=words):
+        async with firefox.lease(tab, **options):
+            pass
+    async with firefox.lease(tab):
+        pass
