@@ -100,10 +100,11 @@ def read(content: str) -> Page:
 
 
 def pages(messages: Sequence[Any]) -> Iterator[Page]:
-    """The pages that tools have shown, newest first."""
+    """The pages that tools have shown as a whole, newest first; after an act they mostly show only what changed."""
     for message in reversed(messages):
-        if message["role"] == "tool" and "\nControls:\n" in message["content"]:
-            yield read(message["content"])
+        content = message["content"]
+        if message["role"] == "tool" and (content.startswith("snapshot: ok") or "\nControls:\n" in content):
+            yield read(content)
 
 
 def controls(messages: Sequence[Any]) -> list[Control]:
@@ -146,7 +147,7 @@ def _control(head: re.Match[str], rest: str, known: Mapping[str, Control]) -> Co
             pairs = [(_text(one), _text(other or one)) for one, other in _OPTION.findall(value)]
             options = same.options if same else tuple(pairs)
         else:
-            details[name] = same.details[name] if same else _text(value) if value.startswith('"') else value
+            details[name] = same.details.get(name, "") if same else _text(value) if value.startswith('"') else value
     flags = _FLAGS.match(rest)
     return Control(
         id=head["id"],
