@@ -32,13 +32,9 @@ LONGEST: Final = 1e9
 _result: Callable[..., ToolResult] = unchecked(ToolResult)
 
 
-@attrs.define(eq=False)
 class Act:
     """One call of a turn, on its way to its observation."""
 
-    index: int
-    call: ToolCall
-    """With the arguments that it is to be run with; the conversation keeps what the model wrote."""
     handler: Handler | None = None
     remarks: Sequence[str] = ()
     """Notes of rewrites, put in front of the observation."""
@@ -50,6 +46,11 @@ class Act:
     """The guards were, or would have been, asked about it, so they hear of its result too."""
     begun: bool = False
     observed: bool = False
+
+    def __init__(self, index: int, call: ToolCall) -> None:
+        self.index = index
+        self.call = call
+        """With the arguments that it is to be run with; the conversation keeps what the model wrote."""
 
     def fail(self, words: str, *, blocked: bool = False) -> None:
         self.result = _result(tool_call_id=self.call.id, content=words, is_error=True, blocked=blocked)

@@ -48,7 +48,8 @@ def read_reply(raw: Any, turn: int, used: set[str]) -> ModelReply:
     try:
         room.room -= len(text or "")
         read = tuple([_read_call(call, turn, index, used, room) for index, call in enumerate(calls)])
-        _check_room(room)
+        if room.room < 0:
+            _check_room(room)
     except BadReplyError as fault:
         raise PlannerError(str(fault)) from fault
     model, usage = part("model"), part("usage")
@@ -88,7 +89,8 @@ def _read_arguments(given: Any, room: PlainReader) -> Any:
     """Arguments as they may stand in a conversation: an object of plain JSON, or words."""
     if isinstance(given, str):
         room.room -= len(given)
-        _check_room(room)
+        if room.room < 0:
+            _check_room(room)
         value, _ = read_arguments(given)
         return mended(given) if value is NOT_JSON else value
     if given is None:

@@ -128,3 +128,14 @@ async def test_keys_in_a_secret_field_are_not_told_nor_copied(page: PageProbe) -
     assert await page.js("p.value") == "hunter23"
     result = await page.again("f", "paste")
     assert (result["ok"], result["started"], result["detail"]) == (False, False, "nothing was copied on this page yet")
+
+
+async def test_keys_for_what_cannot_have_the_focus_never_reach_a_field_that_has_it(page: PageProbe) -> None:
+    """A page that focuses a field of its own while keys are sent to something else: nobody judged that field."""
+    await page.open(
+        "<input id=hidden style='position:absolute;left:-999px'><span id=s class=x style='cursor:pointer' "
+        "onclick='0'>words</span><p id=out></p><script>hidden.focus(); "
+        "addEventListener('keydown', e => { out.textContent += e.target.id + e.key + ' '; hidden.focus() })</script>"
+    )
+    await page.act("words", "press", "a b")
+    assert await page.js("[out.textContent, hidden.value]") == ["sa sb ", ""]

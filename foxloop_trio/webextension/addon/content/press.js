@@ -56,6 +56,7 @@ foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree
     if (other !== null) {
       return other;
     }
+    const held = holdsFocus(el);
     steps.ready();
     const ends = [stroke(el, strokes[0], facts, steps)];
     return async () => {
@@ -68,7 +69,7 @@ foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree
         if (stopped !== null) {
           return stopped;
         }
-        ends.push(stroke(movedTo(el), one, facts, steps));
+        ends.push(stroke(held ? movedTo(el) : el, one, facts, steps));
       }
       if (ends.at(-1).other !== null) {
         return ends.at(-1).other;
@@ -83,7 +84,7 @@ foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree
     };
   }
 
-  // After Tab the keys go to where it led.
+  // After Tab the keys go to where it led; but a control that cannot have the focus has no say in where it is.
   function movedTo(el) {
     const active = tree.active();
     return active !== null && active !== document.body ? active : el;
