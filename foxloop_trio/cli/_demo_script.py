@@ -18,6 +18,8 @@ WANTED: Final = {"name": "Ada", "tea": "green", "milk": "yes"}
 
 _CONTROL: Final = re.compile(r'^\[(?P<id>[^\]\s]+)\] (?P<role>\S+) "(?P<label>(?:[^"\\]|\\.)*)"', re.MULTILINE)
 """A line of the page's text: ``[0:4] textbox "Your name" …``."""
+_WHOLE: Final = re.compile(r'^Title: "', re.MULTILINE)
+"""How the text of a whole page begins; after an act only what changed is shown."""
 
 
 def look(messages: Sequence[Message]) -> dict[str, Any]:
@@ -46,14 +48,18 @@ SCRIPT: Final = (look, fill, send, finish)
 
 
 def control_id(messages: Sequence[Message], label: str) -> str:
-    """The id of the control with this label on the newest page that the planner was shown.
+    """The id of the control with this label on the newest page that the planner was shown: as a whole, and since then only what
+    changed of it.
 
     Raises PlannerError, naming the labels that are there, when none has it.
     """
+    labels: dict[str, None] = {}
     for message in reversed(messages):
-        found = {match["label"]: match["id"] for match in _CONTROL.finditer(message["content"] or "")}
+        text = message["content"] or ""
+        found = {match["label"]: match["id"] for match in _CONTROL.finditer(text)}
         if label in found:
             return found[label]
-        if found:
-            raise PlannerError(f"no control is labelled {label!r}; there are {', '.join(map(repr, found))}")
+        labels.update(dict.fromkeys(found))
+        if _WHOLE.search(text):
+            raise PlannerError(f"no control is labelled {label!r}; there are {', '.join(map(repr, labels)) or 'none'}")
     raise PlannerError(f"no control is labelled {label!r}: no page has been shown yet")

@@ -46,6 +46,8 @@ RULES: dict[str, list[str]] = {
     "4.2 one that moves under the pointer": [
         "act_sameness::a_control_that_moves_once_under_the_pointer_is_followed",
         "page_acting::a_control_that_dodges_the_pointer_is_not_pressed",
+        "act_made_up::an_icon_whose_picture_goes_under_the_pointer_is_pressed",
+        "act_made_up::a_button_that_shrinks_under_the_pointer_is_not_pressed",
     ],
     # 4.3 The pointer sequence
     "4.3 the sequence, with enter and leave": ["page_acting::a_click_is_the_whole_sequence_of_a_mouse"],
@@ -299,6 +301,7 @@ BESIDE = {
     "act_dialogs::an_answer_that_was_not_used_dies_with_the_act",
     "act_files::a_large_file_goes_in_pieces",
     "act_files::a_page_may_take_the_files_and_empty_the_field",
+    "act_made_up::the_list_of_a_field_that_does_not_name_it_is_waited_for",
     "act_keys::keys_in_a_secret_field_are_not_told_nor_copied",
     "act_keys::what_is_no_list_of_keys_is_refused_untouched",
     "act_scroll::a_disabled_field_that_scrolls_sends_the_event_that_pages_wait_for",

@@ -105,7 +105,7 @@ def test_a_call_is_told_from_its_arguments_to_its_result(entries: list[Entry]) -
     assert fill.result is not None
     assert fill.result.page is not None
     assert "DATA" not in fill.result.page
-    assert fill.result.page.startswith("Title: ")
+    assert fill.result.page.startswith("Same document: ")
 
 
 def test_an_approval_says_when_it_was_asked_and_how_long_it_took(entries: list[Entry]) -> None:
