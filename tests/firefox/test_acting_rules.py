@@ -302,6 +302,7 @@ BESIDE = {
     "act_files::a_large_file_goes_in_pieces",
     "act_files::a_page_may_take_the_files_and_empty_the_field",
     "act_made_up::the_list_of_a_field_that_does_not_name_it_is_waited_for",
+    "act_keys::keys_for_what_cannot_have_the_focus_never_reach_a_field_that_has_it",
     "act_keys::keys_in_a_secret_field_are_not_told_nor_copied",
     "act_keys::what_is_no_list_of_keys_is_refused_untouched",
     "act_scroll::a_disabled_field_that_scrolls_sends_the_event_that_pages_wait_for",
