@@ -74,6 +74,7 @@ def test_what_is_not_attempted_is_told_with_its_reason() -> None:
 
 
 @pytest.mark.firefox
+@pytest.mark.long
 def test_a_planner_of_ones_own_is_run_on_real_pages(tmp_path: Path) -> None:
     """One that solves a task, one that fails, and one that understands nothing: each is told, and none ends the others."""
     (tmp_path / "__init__.py").write_text(

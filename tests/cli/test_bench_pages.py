@@ -108,6 +108,7 @@ def test_scripts_are_switched_off_without_changing_how_a_page_is_parsed() -> Non
 
 
 @pytest.mark.firefox
+@pytest.mark.long
 def test_saved_real_pages_are_read_with_nearly_all_their_fields(tmp_path: Path) -> None:
     """A sample of the pages; `foxloop-trio bench pages` reads all of them."""
     chosen = [page.position for page in saved_pages(formasaurus_pages())][7::60]

@@ -73,6 +73,7 @@ def test_a_page_that_could_not_be_read_has_no_figure() -> None:
 
 
 @pytest.mark.firefox
+@pytest.mark.long
 def test_looks_are_measured_in_firefox(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two small sizes and the forms: times, bytes and tokens are there, and a form's text costs less than a dump of its tree."""
     monkeypatch.setattr(_bench_snapshot_work, "SIZES", (100, 1000))

@@ -166,6 +166,7 @@ async def test_deep_nesting_is_read_or_left(reader: PageReader) -> None:
     assert answer["frames"][0]["controls"][0]["label"] == "top"
 
 
+@pytest.mark.long
 async def test_a_page_of_thirty_megabytes_is_read(reader: PageReader) -> None:
     """Within the time limit or refused as too late; the next page is read as if nothing had been."""
     line = "<p>Some words of a very long page, again and again and again <a href=/x>and a link</a> of it</p>"
