@@ -178,3 +178,17 @@ async def test_enter_sends_no_other_form_than_the_judged_one(page: PageProbe) ->
     result = await page.act("f", "enter")
     assert (result["ok"], result["reason"], result["submitted"]) == (False, "stale", False)
     assert await page.js("window.sent ?? null") is None
+
+
+async def test_a_link_that_a_key_renames_is_not_followed(page: PageProbe) -> None:
+    """Firefox follows a link at a script's keypress, so the question is asked before that too; one press is one click."""
+    await page.open(
+        "<a id=a href='#there'>this</a><script>window.clicks = 0; addEventListener('click', () => clicks++); "
+        "a.onkeydown = () => { if (window.rename) a.textContent = 'that' }</script>"
+    )
+    assert (await page.act("this", "press", "Enter"))["ok"]
+    assert await page.js("[clicks, location.hash]") == [1, "#there"]
+    await page.js("void (location.hash = '', window.rename = true)")
+    result = await page.again("this", "press", "Enter")
+    assert (result["ok"], result["reason"]) == (False, "stale")
+    assert await page.js("[clicks, location.hash]") == [1, ""]

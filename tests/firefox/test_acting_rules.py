@@ -30,6 +30,7 @@ RULES: dict[str, list[str]] = {
         "act_sameness::the_second_way_to_type_asks_again",
         "act_sameness::what_is_dragged_is_not_let_go_over_another_thing",
         "act_sameness::enter_sends_no_other_form_than_the_judged_one",
+        "act_sameness::a_link_that_a_key_renames_is_not_followed",
         "act_sameness::what_a_hand_would_not_mind_stops_no_act",
         "wrong_element::no_act_lands_on_another_element",
     ],

@@ -26,12 +26,13 @@ foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree
   function stroke(el, one, facts, steps) {
     const at = targetIn(el);
     let wanted = keys.send(at, "keydown", one);
-    if (wanted && (one.text !== "" || one.key === "Enter")) {
+    // What the key would press must be what was judged; and Firefox itself follows a link at a script's keypress.
+    const presses = (one.key === "Enter" || one.key === " ") && el === facts.el;
+    let other = wanted && presses ? steps.same() : null;
+    if (wanted && other === null && (one.text !== "" || one.key === "Enter")) {
       wanted = keys.send(targetIn(el), "keypress", one);
+      other = wanted && presses ? steps.same() : null;
     }
-    // What the key would press must be what was judged.
-    const presses = one.key === "Enter" || one.key === " ";
-    const other = wanted && presses && el === facts.el ? steps.same() : null;
     if (other !== null && other.reason !== "gone") {
       steps.note(`key ${keys.spelled(one)} down`);
       return { other };
