@@ -50,7 +50,7 @@
         }
         const box = element.getBoundingClientRect();
         fields.push({ mark, name, typed, kind: kind(element), tag: element.localName, visible: why === "", by_label: byLabel, why_not: why,
-          box: [box.left, box.top, box.width, box.height].map(Math.round) });
+          box: [box.left, box.top, box.width, box.height].map((part) => Math.round(part * 2) / 2) });
       }
     }
   });
