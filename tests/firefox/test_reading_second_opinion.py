@@ -24,7 +24,8 @@ import(OTHER).then(({ computeAccessibleName }) => {
   const all = Array.from(document.querySelectorAll("body *"));
   return all.map(el => {
     const { left, top, width, height } = el.getBoundingClientRect();
-    return { tag: el.localName, type: el.localName === "input" ? el.type : "", box: [left, top, width, height].map(n => Math.round(n * 2) / 2),
+    return { tag: el.localName, type: el.localName === "input" ? el.type : "",
+             box: [left, top, width, height].map(n => Math.round(n * 2) / 2),
              case: Number(el.closest("section")?.getAttribute("aria-label")?.slice(4) ?? -1), name: computeAccessibleName(el) };
   });
 })

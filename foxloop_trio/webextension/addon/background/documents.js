@@ -81,6 +81,9 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
 
   function greet(doc, hello) {
     Object.assign(doc, hello);
+    if (doc.frameId === 0 && doc.url === "about:blank") {
+      return; // an empty tab: without a host nothing in it could be judged, and Firefox lets us into some of them only
+    }
     const isNew = !documents.has(doc.document);
     if (isNew && doc.frameId !== 0 && ofTab(doc.tab).length >= MOST_DOCUMENTS) {
       return;
