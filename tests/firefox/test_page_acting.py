@@ -529,7 +529,7 @@ async def test_no_page_can_keep_submits_and_its_coming_and_going_from_us(page: P
     ("handler", "reason"),
     [
         ("onmouseover='this.remove()'", "gone"),
-        ("onpointermove=\"this.style.left = `${parseInt(this.style.left) + 200}px`\"", "covered"),
+        ('onpointermove="this.style.left = `${parseInt(this.style.left) + 200}px`"', "covered"),
         ("onmouseover=\"this.style.left = '400px'\"", None),
         ("onpointermove='cover.hidden = false'", "covered"),
         ("onpointermove='this.disabled = false'", None),
