@@ -37,6 +37,7 @@ function set() {
       },
     },
     windows: { update: async () => {} },
+    webRequest: { onBeforeRequest: new Signal(), onErrorOccurred: new Signal() },
   };
   const asked = [];
   asked.answer = () => new Promise(() => {});
@@ -104,6 +105,51 @@ test("loading that ends without a hello has failed, after a while", async () => 
   assert.deepEqual(going, {});
   await clock.pass(1);
   assert.equal(going.fault.code, "navigation-failed");
+});
+
+test("a page that was fetched is given longer for its hello, a request that failed is not", async () => {
+  const { run, browser, known, clock, arrive } = set();
+  const complete = () => {
+    Object.assign(known.get(7), { status: "complete" });
+    browser.tabs.onUpdated.fire(7, { status: "complete" });
+  };
+  const slow = run("tab.goto", { tab: 7, url: "https://b.example/" });
+  await rest();
+  browser.webRequest.onBeforeRequest.fire({ tabId: 7, requestId: "1" });
+  browser.webRequest.onBeforeRequest.fire({ tabId: 7, requestId: "2" }); // the page led on at once
+  browser.webRequest.onErrorOccurred.fire({ tabId: 7, requestId: "1" });
+  complete();
+  for (let waited = 0; waited < 9000; waited += 100) {
+    await clock.pass(100);
+  }
+  assert.deepEqual(slow, {});
+  Object.assign(known.get(7), { url: "https://b.example/" });
+  arrive(7, "https://b.example/");
+  await clock.pass(10);
+  assert.equal(slow.result.tab.url, "https://b.example/");
+});
+
+test("a page that never says hello has failed in the end, and at once when its request did", async () => {
+  const { run, browser, known, clock } = set();
+  for (const [failed, least, most] of [
+    [true, 400, 600],
+    [false, 9500, 10_600],
+  ]) {
+    const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
+    await rest();
+    const began = clock.time;
+    browser.webRequest.onBeforeRequest.fire({ tabId: 7, requestId: "1" });
+    if (failed) {
+      browser.webRequest.onErrorOccurred.fire({ tabId: 7, requestId: "1" });
+    }
+    Object.assign(known.get(7), { status: "complete" });
+    browser.tabs.onUpdated.fire(7, { status: "complete" });
+    while (going.fault === undefined && clock.time - began < 20_000) {
+      await clock.pass(100);
+    }
+    assert.equal(going.fault.code, "navigation-failed");
+    assert.ok(clock.time - began >= least && clock.time - began <= most, `${clock.time - began} ms`);
+  }
 });
 
 test("a load that has not even begun is given longer", async () => {

@@ -1,6 +1,7 @@
 """A host process: ``host.py PORT TOKEN ORIGIN TRAIL``. It runs on the browser that connects, or resumes the trail's last run.
 
-Prints ``ready`` when the run begins, and at its end how it ended. The planner looks after whatever is in doubt.
+Prints ``ready`` when the run begins, and at its end how it ended, or how it had ended already. The planner looks after
+whatever is in doubt.
 """
 
 import json
@@ -67,6 +68,10 @@ async def main(port: int, token: str, origin: str, path: Path) -> None:
                 return CheckResult(ok=(await tab.snapshot()).title == "Thank you")
 
             before = read_before(path)
+            if before and before[-1].kind == "loop.done":  # it was killed between its last entry and its last word
+                print("ready", flush=True)
+                print(json.dumps({"status": "done", "message": before[-1].data["summary"]}), flush=True)
+                return
             async with open_trail(path, key="ab" * 32) as trail:
                 loop = Loop(planner=function_planner(plan), gate=gate, tools=tools, trail=trail, check=check)
                 print("ready", flush=True)

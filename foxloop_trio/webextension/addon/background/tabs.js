@@ -12,6 +12,7 @@
 import { Fault } from "./faults.js";
 
 const GRACE_MS = 500; // between "loading is complete" and giving up on a hello: an error page never says it
+const HELLO_MS = 10_000; // the same for a page that is known to have come: on a busy machine its hello can be seconds late
 const BEGIN_MS = 5000; // for Firefox to begin with a load at all; a busy machine needs more than a moment
 const NO_CALL = "0".repeat(32);
 const NOWHERE_MS = 1000; // for Firefox to begin to go back or forward
@@ -37,6 +38,7 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
   const { setTimeout, clearTimeout, wallNow } = platform;
   const waiters = new Set();
   const changed = new Set();
+  const requests = new Map(); // tab -> { id, failed } of the newest request for a whole page
   let flushing = false;
 
   // On its way from one process to another a tab is blank for a moment, which is not what it shows.
@@ -103,6 +105,11 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
     return answered;
   }
 
+  // Whether the tab shows a page that an add-on may read, and that was fetched: all that is missing is its hello.
+  function hasCome({ id, url }) {
+    return /^https?:/.test(url ?? "") && !KEPT_OUT.some(([pattern]) => pattern.test(url)) && requests.get(id)?.failed === false;
+  }
+
   // Resolves when a document born after `since` is there (or, for about:blank, when the tab shows it: no extension gets into that).
   function arrival(id, { url, since, call }) {
     return new Promise((resolve, reject) => {
@@ -135,6 +142,7 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
 
       // A new tab is an empty one first, and says so.
       const notYet = (tab) => (!began || tab.url === BLANK) && wallNow() - since < BEGIN_MS;
+      const mayStillCome = (tab) => documents.top(id) === null && hasCome(tab) && wallNow() - since < HELLO_MS;
 
       async function look() {
         const tab = await get(id).catch(() => null);
@@ -143,7 +151,7 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
         }
         if (url === BLANK && tab.url === BLANK) {
           end(resolve, null);
-        } else if (url !== BLANK && (notYet(tab) || !(await answers(documents.top(id))))) {
+        } else if (url !== BLANK && (notYet(tab) || mayStillCome(tab) || !(await answers(documents.top(id))))) {
           timer = waiters.has(waiter) ? setTimeout(look, GRACE_MS) : null;
         } else if (url !== BLANK) {
           const words =
@@ -307,6 +315,15 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
   }
 
   function listen() {
+    const pages = { urls: ["http://*/*", "https://*/*"], types: ["main_frame"] };
+    browser.webRequest.onBeforeRequest.addListener(({ tabId, requestId }) => {
+      requests.set(tabId, { id: requestId, failed: false });
+    }, pages);
+    browser.webRequest.onErrorOccurred.addListener(({ tabId, requestId }) => {
+      if (requests.get(tabId)?.id === requestId) {
+        requests.set(tabId, { id: requestId, failed: true });
+      }
+    }, pages);
     browser.tabs.onCreated.addListener((tab) => announce(tab.id));
     browser.tabs.onUpdated.addListener((id, change) => {
       announce(id);
@@ -322,6 +339,7 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
     });
     browser.tabs.onRemoved.addListener((id) => {
       changed.delete(id);
+      requests.delete(id);
       notify("tab.removed", { tab: id });
       for (const waiter of [...waiters].filter((each) => each.tab === id)) {
         waiter.removed();
