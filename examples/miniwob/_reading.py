@@ -31,7 +31,7 @@ class Box(NamedTuple):
 
 
 class Control(NamedTuple):
-    """One line of a page: `[id] role "label" value="…" options=["v1","v2"="its label"] (flags)`."""
+    """One line of a page: `[id] role "label" value="…" options=["v1","v2=its label"] (flags)`."""
 
     id: str
     role: str
@@ -144,8 +144,7 @@ def _control(head: re.Match[str], rest: str, known: Mapping[str, Control]) -> Co
         rest = rest[match.end() :]
         same = known.get(value.removeprefix("those of ").removeprefix("that of ")) if " of " in value[:9] else None
         if name == "options":
-            pairs = [(_text(one), _text(other or one)) for one, other in _OPTION.findall(value)]
-            options = same.options if same else tuple(pairs)
+            options = same.options if same else tuple(_option(one, other) for one, other in _OPTION.findall(value))
         else:
             details[name] = same.details.get(name, "") if same else _text(value) if value.startswith('"') else value
     flags = _FLAGS.match(rest)
@@ -158,6 +157,14 @@ def _control(head: re.Match[str], rest: str, known: Mapping[str, Control]) -> Co
         flags=tuple(flags["flags"].split(", ")) if flags else (),
         details=details,
     )
+
+
+def _option(quoted: str, label: str) -> tuple[str, str]:
+    """Value and label; the label has quotes of its own when the value holds an equals sign."""
+    if label:
+        return _text(quoted), _text(label)
+    value, parted, label = _text(quoted).partition("=")
+    return value, label if parted else value
 
 
 def _text(quoted: str) -> str:

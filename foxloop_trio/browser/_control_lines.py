@@ -53,7 +53,7 @@ def control_line(
     same_options: str | None = None,
     same_row: str | None = None,
 ) -> str:
-    """``[id] role "label" value="…" options=["v1","v2"="its label"] more=… (flags) (remarks)``; a secret's value is a mask.
+    """``[id] role "label" value="…" options=["v1","v2=its label"] more=… (flags) (remarks)``; a secret's value is a mask.
 
     `told_by` says by what it differs from others of the same role and label: ``row`` or ``section``. `page_url` is the address of
     its document, for saying where it leads; a description that stands in `text` already is not repeated. `same_options` and
@@ -84,8 +84,6 @@ def _extras(control: Control, told_by: str, page_url: str, text: str, same_row: 
         yield "look", quote(control.look)
     if control.files:
         yield "files", f"[{','.join(quote(name) for name in control.files)}]"
-    if control.accept:
-        yield "accept", quote(control.accept)
     if told_by == "row" and same_row is not None:
         yield "row", f"that of {same_row}"
     elif told_by == "row" and control.row_text:
@@ -155,11 +153,17 @@ def _options(options: Sequence[Option], more: int) -> Iterator[str]:
     wanted = [index for index, option in enumerate(options) if option.selected]
     wanted += [index for index, option in enumerate(options) if not option.selected]
     for index in sorted(wanted[:MAX_OPTIONS]):
-        option = options[index]
-        yield quote(option.value) + (f"={quote(option.label)}" if option.label != option.value else "")
+        yield _option(options[index])
     left_out = max(0, len(options) - MAX_OPTIONS) + more
     if left_out:
         yield f"+{left_out}"
+
+
+def _option(option: Option) -> str:
+    """``"value"``, or ``"value=label"`` in one pair of quotes, which is a third cheaper; the first ``=`` always parts the two."""
+    if "=" in option.value:
+        return f"{quote(option.value)}={quote(option.label)}"
+    return quote(option.value if option.label == option.value else f"{option.value}={option.label}")
 
 
 class LineWriter:

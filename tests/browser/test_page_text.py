@@ -100,7 +100,13 @@ def option(value, label=None, selected=False):
 def test_options_are_shown_with_their_labels_where_these_differ():
     """The planner selects by value and thinks in labels."""
     shown = line(role="combobox", options=[option("no", "Norway"), option("se")])
-    assert shown == '[0:1] combobox "OK" options=["no"="Norway","se"]'
+    assert shown == '[0:1] combobox "OK" options=["no=Norway","se"]'
+
+
+def test_an_option_is_never_read_as_another():
+    """Values may hold an equals sign too; then the label has quotes of its own."""
+    shown = line(role="combobox", options=[option("a=b"), option("a=b", "C"), option("", "Choose"), option("x", "y=z")])
+    assert shown == '[0:1] combobox "OK" options=["a=b"="a=b","a=b"="C","=Choose","x=y=z"]'
 
 
 def test_at_most_thirty_options_the_selected_one_always():

@@ -41,7 +41,7 @@ LINES: list[tuple[str, str]] = [
     ("<form><input type=submit value=Go></form>", 'button "Go" (submits)'),
     (
         "<select aria-label=To><option>Rome<option value=p selected>Paris</select>",
-        'combobox "To" value="p" options=["Rome","p"="Paris"]',
+        'combobox "To" value="p" options=["Rome","p=Paris"]',
     ),
     (
         "<select aria-label=No>" + "".join(f"<option{' selected' if n == 40 else ''}>{n}" for n in range(50)) + "</select>",
