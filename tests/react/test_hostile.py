@@ -256,7 +256,7 @@ async def test_a_spoiled_conversation_never_hides_what_ended_the_run(spoiled: An
     assert (await run(DONE, resume_from=partial.to_json())).stopped == "task_done"
 
 
-@pytest.mark.parametrize("state", [{"turn": None}, {"turn": -7}, {"usage": 5}, {"registry": None}, {"context": object()}], ids=str)
+@pytest.mark.parametrize("state", [{"turn": None}, {"turn": -7}, {"usage": 5}, {"registry": None}, {"context": object()}])
 async def test_other_parts_of_the_state_that_a_hook_spoils_hide_nothing_either(state: dict[str, Any]) -> None:
     """R16: the exception of the hook comes out."""
 

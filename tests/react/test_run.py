@@ -95,7 +95,9 @@ async def test_a_stop_tool_of_the_hosts_that_fails_does_not_end_the_run() -> Non
 
 
 @pytest.mark.parametrize(
-    "tools", [[weather(), weather()], [weather(name="")], [weather(name="  ")], [weather(handler=3)], ["weather"]], ids=str
+    "tools",
+    [[weather(), weather()], [weather(name="")], [weather(name="  ")], [weather(handler=3)], ["weather"]],
+    ids=["the same name", "no name", "a blank name", "no handler", "no tool"],
 )
 async def test_tools_that_cannot_be_told_apart_or_run_are_refused_before_the_model_is_asked(tools: Any) -> None:
     """R3: a ValueError."""
@@ -575,7 +577,6 @@ async def test_a_handler_that_swallows_a_cancel_has_nothing_after_it() -> None:
         {"tools": 3},
         {"llm": object()},
     ],
-    ids=str,
 )
 async def test_an_option_that_cannot_be_is_refused_before_the_model_is_asked(options: dict[str, Any]) -> None:
     """Section 1: a BadOptionsError, whose message names the option."""

@@ -97,7 +97,7 @@ def test_a_schema_that_contains_itself_is_refused():
         accept_schema(wide, "p")
 
 
-@pytest.mark.parametrize("value", [object(), math.inf, (1,), {1: 2}, {1: 2, "a": 3}, 2**60, "x" * 70_000], ids=str)
+@pytest.mark.parametrize("value", [object(), math.inf, (1,), {1: 2}, {1: 2, "a": 3}, 2**60, "x" * 70_000])
 @pytest.mark.parametrize("keyword", ["description", "title", "default", "examples"])
 def test_an_annotation_that_cannot_be_sent_to_a_planner_is_refused(keyword, value):
     """It would break the planner's request, or the record of the run, long after the tool was written."""
