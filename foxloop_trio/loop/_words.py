@@ -5,24 +5,33 @@ from __future__ import annotations
 from .. import prompt
 from ..errors import Refuse
 from ._effects import Raised, ToolEnd
+from ._repair import mended
 
 
 def raised(fault: BaseException, *, tool: ToolEnd | None = None) -> Raised:
     """The answer for a step that raised; a group is told by its first leaf and the number of the others (GB-L18)."""
     leaves = _leaves(fault)
     first = leaves[0]
-    text = _text(first)
+    text = _text(first, type(first).__name__)
     if len(leaves) > 1:
         text = f"{text[: prompt.LIMITS['error'] - 20]} (and {len(leaves) - 1} more)"
     return Raised(text[: prompt.LIMITS["error"]], type(first).__name__, isinstance(first, Refuse) and len(leaves) == 1, tool)
 
 
-def _text(fault: BaseException) -> str:
-    """Its words; the name of its class where it has none, or cannot say them."""
+def class_and_words(fault: BaseException, limit: int) -> str:
+    """At most `limit` characters of its class and message; a group is told by its first leaf and the number of the others."""
+    leaves = _leaves(fault)
+    more = f" (and {len(leaves) - 1} more)" if len(leaves) > 1 else ""
+    words = f"{type(leaves[0]).__name__}: {_text(leaves[0], otherwise='')}"
+    return mended(words[: limit - len(more)] + more)
+
+
+def _text(fault: BaseException, otherwise: str) -> str:
+    """Its words; something else where it has none, or cannot say them."""
     try:
-        return str(fault) or type(fault).__name__
+        return str(fault) or otherwise
     except Exception:
-        return type(fault).__name__
+        return otherwise
 
 
 def _leaves(fault: BaseException) -> list[BaseException]:

@@ -5,11 +5,12 @@ beside them are what these three stand on. `guards` and `adapters` come on top: 
 """
 
 from ..guarding import Ask, Block, Guard, GuardBusyError, Message, ModelReply, Note, Rewrite, State, Stop, ToolCall, ToolResult
-from ._hooks import Hooks, Instead, TurnRecord
+from ..guarding._nouns import ToolSpec, TurnRecord
+from ._hooks import Hooks, Instead
 from ._loop import run_react_loop
 from ._options import Llm
 from ._result import AgentRunResult, StateHolder
-from ._tools import ReactTool, ToolRegistry, ToolSpec
+from ._tools import ReactTool, ToolRegistry
 from .adapters._gate import gate_hook, react_hooks_from_gate, react_tool
 from .adapters._mcp import mcp_tools
 from .adapters._planner import llm_from_planner, planner_as_llm

@@ -14,15 +14,16 @@ from typing import Any
 import trio
 from trio.lowlevel import Task, checkpoint, current_task
 
-from ..guarding import GuardChain, Message, ModelReply, OnAsk, Said, State
+from ..guarding import GuardChain, Message, OnAsk, Said, State
+from ..guarding._nouns import TurnRecord
+from ..loop._conversation import Conversation
 from ..tools import Tool
 from ._acting import Act, act, answer_the_rest
-from ._conversation import Conversation
-from ._hooks import Hooks, TurnRecord, ask
+from ._hooks import Hooks, ask
 from ._options import Llm, Options
 from ._result import AgentRunResult, StateHolder, partial_result
-from ._thinking import think
-from ._tools import ReactTool, RunRegistry, ToolRegistry
+from ._thinking import NO_REPLY, think
+from ._tools import ReactTool, ToolRegistry, registry_of_run
 
 
 async def run_react_loop(
@@ -70,12 +71,25 @@ async def run_react_loop(
 
 
 class Run:
-    """One run, from its options to its result: what is known of it while it goes on, and the order of a turn."""
+    """One run, from its options to its result: what is known of it while it goes on, and the order of a turn.
+
+    * `notes`: what the guards have to tell the model before its next request. `stopped`: why a guard ends the run, and its detail.
+    * `last_call`: this is the one more request that a guard granted; only the stop tool can be called.
+    * `failures`: requests to the model that failed in a row. `summary`: what the stop tool said; not None once it was run.
+    * `acts`: the calls of this turn. `refusal`: why a guard refuses those that are left.
+    """
+
+    stopped: tuple[str, dict[str, Any] | None] | None = None
+    last_call = False
+    failures = 0
+    summary: str | None = None
+    refusal: str | None = None
 
     def __init__(self, options: Options) -> None:
         begin = options.begin()
         self.options = options
-        self.tools = RunRegistry(options.tools, options.stop_tool_name)
+        self.hooks = Hooks.of(options.hooks)
+        self.tools = registry_of_run(options.tools, options.stop_tool_name)
         self.state = State(
             messages=list(begin.messages),
             turn=begin.turns,
@@ -87,35 +101,20 @@ class Run:
         )
         self.talk = Conversation(self.state)
         self.guards = GuardChain(options.guards, on_ask=options.on_ask)
-        self.guarded = bool(options.guards)
+        self.guarded = bool(self.guards)
         self.last_turn = begin.turns + options.max_turns
         self.notes: list[str] = []
-        """What the guards have to tell the model, before its next request."""
-        self.stopped: Said | None = None
-        """The guard's word that ends the run."""
-        self.last_call = False
-        """This is the one more model call that a guard granted; only the stop tool can be called."""
-        self.summary: str | None = None
-        """What the stop tool said; not None once it was run."""
-        self.failures = 0
-        """Requests to the model that failed in a row."""
-        self.asked = False
-        """The model was asked in this turn."""
         self.acts: list[Act] = []
-        """The calls of this turn."""
-        self.refusal: str | None = None
-        """Why a guard refuses the calls that are left in this turn."""
         self._task = current_task()
         self._rests = _rests_of(self._task)
 
     async def to_its_end(self) -> AgentRunResult:
-        state = self.state
+        state, result = self.state, None
         if self.options.state_out is not None:
             self.options.state_out.state = state
         try:
-            if self.guarded:
-                self.heard(await self.guards.open(state))
-            result = self._stopped_by_guard() if self.stopped is not None else None
+            if self.guarded and self.heard(await self.guards.open(state)).stop is not None:
+                result = self._stopped_by_guard()
             while result is None:
                 result = await self.turn()
             return result
@@ -130,7 +129,7 @@ class Run:
 
     async def turn(self) -> AgentRunResult | None:
         """One turn; the result when it was the last."""
-        options, hooks, state = self.options, self.options.hooks, self.state
+        options, hooks, state = self.options, self.hooks, self.state
         recorded = hooks.on_turn_end is not None or hooks.persist_turn is not None
         started = trio.current_time() if recorded else 0.0
         state.turn += 1
@@ -143,12 +142,11 @@ class Run:
             await ask(hooks.on_turn_start, state)
 
         self.acts, self.refusal = [], None
-        thought = await think(self)
-        if thought is None and not self.asked:
+        reply = await think(self)
+        if reply is None:
             state.turn -= 1  # a guard refused the request, so this turn has not begun
             return self._stopped_by_guard()
-        reply = thought or ModelReply()
-        if thought is not None:
+        if reply is not NO_REPLY:
             self.talk.add_reply(reply)
             await act(self, reply)
 
@@ -181,19 +179,19 @@ class Run:
         """What the guards said at some moment. Notes wait for the next request; the first stop ends the run after this turn."""
         self.notes += said.notes
         if said.stop is not None and self.stopped is None:
-            self.stopped = said
+            self.stopped = said.stop.reason, said.stop_detail()
         return said
 
     def _stopped_by_guard(self) -> AgentRunResult:
         assert self.stopped is not None
-        assert self.stopped.stop is not None
-        return self._end(self.stopped.stop.reason, self.summary, self.stopped.stop_detail())
+        reason, detail = self.stopped
+        return self._end(reason, self.summary, detail)
 
     def _end(self, stopped: str, summary: str | None = None, detail: dict[str, Any] | None = None) -> AgentRunResult:
         self.talk.settle()
-        turns, messages, usage = self.state.turn, list(self.state.messages), self.state.usage
+        messages, state = list(self.state.messages), self.state
         return AgentRunResult(
-            stopped=stopped, turns=turns, messages=messages, final_summary=summary, usage=usage, stop_detail=detail
+            stopped=stopped, turns=state.turn, messages=messages, final_summary=summary, usage=state.usage, stop_detail=detail
         )
 
 
