@@ -14,7 +14,7 @@ from ..actions import MAX_SAFE_INTEGER, Money, unchecked
 from ..errors import PlannerError
 from ..guarding import ModelReply, ToolCall
 from ..ports import Usage
-from ._repair import NOT_JSON, mended, read_arguments
+from ._repair import NOT_JSON, mended, plain_arguments, read_arguments
 from ._reply import CALLS_LIMIT, REPLY_LIMIT, BadReplyError, PlainReader, new_id, usable_id
 
 _reply: Callable[..., ModelReply] = unchecked(ModelReply)
@@ -44,7 +44,8 @@ def read_model_reply(raw: Any, turn: int, used: set[str]) -> ModelReply:
         raise PlannerError(f"the model answered {type(raw).__name__}; a reply has text and tool_calls")
     room = PlainReader(REPLY_LIMIT)
     try:
-        room.take(text or "")
+        if text is not None:
+            room.take(text)
         read = tuple([_read_call(call, turn, index, used, room) for index, call in enumerate(calls)])
     except BadReplyError as fault:
         raise PlannerError(str(fault)) from fault
@@ -75,6 +76,8 @@ def read_any_arguments(given: Any, room: PlainReader) -> Any:
     """Arguments as they may stand in a conversation: an object of plain JSON, or words."""
     if isinstance(given, str):
         room.take(given)
+        if (plain := plain_arguments(given)) is not None:
+            return plain  # as nearly all are
         value, _ = read_arguments(given)
         return mended(given) if value is NOT_JSON else value
     if given is None:

@@ -1,6 +1,8 @@
-"""Words for exceptions: short, bounded, and never hiding that there were several. Pure."""
+"""Words for exceptions: short, bounded, and never hiding that there were several; and for what was handed back. Pure."""
 
 from __future__ import annotations
+
+import json
 
 from .. import prompt
 from ..errors import Refuse
@@ -18,12 +20,12 @@ def raised(fault: BaseException, *, tool: ToolEnd | None = None) -> Raised:
     return Raised(text[: prompt.LIMITS["error"]], type(first).__name__, isinstance(first, Refuse) and len(leaves) == 1, tool)
 
 
-def class_and_words(fault: BaseException, limit: int) -> str:
-    """At most `limit` characters of its class and message; a group is told by its first leaf and the number of the others."""
+def class_and_words(fault: BaseException) -> str:
+    """Its class and message, up to the length of a summary; a group is told by its first leaf and the number of the others."""
     leaves = _leaves(fault)
     more = f" (and {len(leaves) - 1} more)" if len(leaves) > 1 else ""
     words = f"{type(leaves[0]).__name__}: {_text(leaves[0], otherwise='')}"
-    return mended(words[: limit - len(more)] + more)
+    return mended(words[: prompt.LIMITS["summary"] - len(more)] + more)
 
 
 def _text(fault: BaseException, otherwise: str) -> str:
@@ -38,3 +40,14 @@ def _leaves(fault: BaseException) -> list[BaseException]:
     if not isinstance(fault, BaseExceptionGroup):
         return [fault]
     return [leaf for inner in fault.exceptions for leaf in _leaves(inner)]
+
+
+def as_text(value: object, most: int) -> str:
+    """What was handed back, as text of at most `most` characters and a note of how many are lost.
+
+    Raises TypeError or ValueError for what is neither text nor JSON.
+    """
+    text = str(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if not text.isascii():
+        text = mended(text)
+    return text if len(text) <= most else f"{text[:most]}\n[cut here: {len(text) - most} of {len(text)} characters are left out]"

@@ -10,11 +10,10 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
-import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import trio
@@ -23,18 +22,16 @@ from trio.lowlevel import checkpoint_if_cancelled
 from .. import prompt
 from ..actions import copied, unchecked
 from ..guarding import Block, ModelReply, Rewrite, ToolCall, ToolResult
+from ..loop._interruptible import ask
 from ..loop._repair import mended
-from ..loop._words import class_and_words
-from ._hooks import Instead, ask, give_back, judged
+from ..loop._words import as_text, class_and_words
+from ._hooks import Instead, give_back, judged
 from ._tools import Handler, ReactTool
 
 if TYPE_CHECKING:
     from ._loop import Run
 
 NO_LIMIT: Final = contextlib.nullcontext()
-
-ERROR_LIMIT: Final = prompt.LIMITS["summary"]
-"""Characters of an exception's words (R13)."""
 
 LONGEST: Final = 1e9
 """Seconds (30 years): a longer `tool_timeout` is none, and might not even be a float."""
@@ -73,20 +70,18 @@ async def act(run: Run, reply: ModelReply) -> None:
     hooks = run.hooks
     if run.guarded:
         run.refusal = run.heard(await ask(run.guards.after_model, run.state, reply)).block
-    for row in _rows(run):
+    rows: Iterable[Sequence[Act]] = _rows(run) if run.options.parallel else zip(run.acts, strict=True)  # each alone
+    for row in rows:
         try:
             for one in row:
                 found = _found(run, one)
                 if found is not None and (run.guarded or hooks.before_tool_call is not None):
                     await _judge(run, one, found)
-        except BaseException:
+            await (_perform(run, row[0]) if len(row) == 1 else _perform_together(run, row))
+        finally:
             for one in row:
-                await give_back(one.instead, one.call.id)
-            raise
-        if len(row) == 1:
-            await _perform(run, row[0])
-        else:
-            await _perform_together(run, row)
+                if one.instead is not None and not one.begun:
+                    await give_back(one.instead, one.call.id)
         for one in row:
             _observe(run, one)
             if run.guarded and one.considered:
@@ -103,8 +98,6 @@ def _rows(run: Run) -> Iterable[Sequence[Act]]:
         tool = run.tools.get(one.call.name)
         return None if tool is not None and tool.parallel_safe and tool.name != run.options.stop_tool_name else one.index
 
-    if not run.options.parallel:
-        return zip(run.acts, strict=True)  # each alone
     return (list(row) for _, row in itertools.groupby(run.acts, safe_or_alone))
 
 
@@ -122,7 +115,7 @@ def _found(run: Run, act: Act) -> ReactTool | None:
     tool = run.tools.get(call.name)
     if tool is None:
         act.fail(prompt.unknown_tool(call.name, [tool.name for tool in run.tools]))
-    elif (problem := tool._problem(call.arguments)) is not None:
+    elif (problem := tool._problem(call.arguments, is_json=not run.guarded)) is not None:
         came = f"; what came is {call.arguments[:200]!r}" if isinstance(call.arguments, str) else ""
         act.fail(_do_not_fit(call, f"{problem}{came}"))
     else:
@@ -146,7 +139,7 @@ def _out_of_turn(run: Run, act: Act) -> str | None:
 
 
 def _do_not_fit(call: ToolCall, problem: str) -> str:
-    return mended(f"The arguments do not fit {call.name}, so it was not run. {problem}"[:ERROR_LIMIT])
+    return mended(f"The arguments do not fit {call.name}, so it was not run. {problem}"[: prompt.LIMITS["summary"]])
 
 
 async def _judge(run: Run, act: Act, tool: ReactTool) -> None:
@@ -174,7 +167,6 @@ async def _judge(run: Run, act: Act, tool: ReactTool) -> None:
             case Instead() as instead:
                 act.handler, act.instead = instead.run, instead
     if act.call is not call and (problem := tool._problem(act.call.arguments)) is not None:
-        await give_back(act.instead, call.id)
         act.call = call
         act.fail(_do_not_fit(call, problem), blocked=True)
 
@@ -193,15 +185,10 @@ async def _perform(run: Run, act: Act) -> None:
     call, options = act.call, run.options
     deadline = run.guards.deadline(run.state) if run.guarded else math.inf
     if run.guarded and deadline <= trio.current_time():  # it may have passed while the guards, the hook or a person were asked
-        await give_back(act.instead, call.id)
         act.fail("Not run: the time was up before this call began.", blocked=True)
         return
     scope, cut = _limit(deadline, options.tool_timeout)
-    try:
-        await checkpoint_if_cancelled()
-    except BaseException:
-        await give_back(act.instead, call.id)
-        raise
+    await checkpoint_if_cancelled()
     assert act.handler is not None
     act.begun = True
     try:
@@ -212,10 +199,10 @@ async def _perform(run: Run, act: Act) -> None:
             if scope is not None and scope.cancelled_caught:
                 value = ToolResult(content=cut, is_error=True)
         is_error, value = (value.is_error, value.content) if isinstance(value, ToolResult) else (False, value)
-        content = "\n".join([*act.remarks, _as_text(value, options.max_result_chars)])
+        content = "\n".join([*act.remarks, as_text(value, options.max_result_chars)])
         act.result = _result(tool_call_id=call.id, content=content, is_error=is_error)
     except Exception as fault:
-        words = class_and_words(fault, ERROR_LIMIT)
+        words = class_and_words(fault)
         act.fail(f"{cut} {words}" if scope is not None and scope.cancel_called else words)
 
 
@@ -225,14 +212,6 @@ def _limit(deadline: float, timeout: float | None) -> tuple[trio.CancelScope | N
         return trio.CancelScope(deadline=own), f"Timed out after {timeout:g} s and was cut. It may have had an effect."
     scope = None if deadline == math.inf else trio.CancelScope(deadline=deadline)
     return scope, "Out of time: this call was cut. It may have had an effect."
-
-
-def _as_text(value: Any, most: int) -> str:
-    """What a handler handed back, as text (R19). Raises TypeError or ValueError for what is neither text nor JSON."""
-    text = str(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    if not text.isascii():
-        text = mended(text)
-    return text if len(text) <= most else f"{text[:most]}\n[cut here: {len(text) - most} of {len(text)} characters are left out]"
 
 
 async def _perform_together(run: Run, row: Sequence[Act]) -> None:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import attrs
-import trio
 from attrs.validators import is_callable, optional
-from trio.lowlevel import checkpoint_if_cancelled
 
 from ..actions._valid import must_be
 from ..errors import BadOptionsError
 from ..guarding import Block, Rewrite
-
-LOG: Final = logging.getLogger("foxloop_trio.react")
-
-GIVE_BACK_SECONDS: Final = 5.0
-"""How long giving back the leave of a call that is not run may take. The loop's `cancel_grace` has the same default."""
-
+from ..loop._interruptible import close
 
 Hook = Callable[..., Any]
 
@@ -94,26 +85,7 @@ def judged(answer: Any) -> Block | Rewrite | Instead | None:
     raise TypeError(f"before_tool_call may return None, block and reason, arguments, or Instead, not {answer!r}"[:300])
 
 
-async def ask(hook: Callable[..., Any], *args: Any) -> Any:
-    """What a hook, sync or async, answers. It is not called at all when a cancel is pending (R18)."""
-    await checkpoint_if_cancelled()
-    value = hook(*args)
-    return await value if inspect.isawaitable(value) else value
-
-
-async def close(leave: Callable[[], Any], words: str, *args: Any) -> None:
-    """Close what was held for a call, also when a cancel is pending. What that raises is logged as `words`: it must hide neither
-    what ended the call nor what comes next."""
-    with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_SECONDS):
-        try:
-            done = leave()
-            if inspect.isawaitable(done):
-                await done
-        except Exception:
-            LOG.exception(words, *args)
-
-
-async def give_back(instead: Instead | None, call_id: str) -> None:
+async def give_back(instead: Instead, call_id: str) -> None:
     """The call is not run after all."""
-    if instead is not None and instead.drop is not None:
+    if instead.drop is not None:
         await close(instead.drop, "what was held for the call %s could not be given back", call_id)

@@ -1,29 +1,34 @@
 """`run_react_loop`: think, act, observe, until the stop tool is called or something else ends the run.
 
-The order of a turn is the text of `Run.turn`, from top to bottom; `think` (in `_thinking`) asks the model, and `act` (in
-`_acting`) sees to its calls. The run lives in its caller's task; the only nursery is around handlers that may run beside each
-other, and it is closed before the next observation. So cancelling the caller ends the run, and nothing of it goes on.
+The order of a turn is the text of `Run.turn`, from top to bottom; `act` (in `_acting`) sees to the model's calls. The run lives in
+its caller's task; the only nursery is around handlers that may run beside each other, and it is closed before the next observation.
+So cancelling the caller ends the run, and nothing of it goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import trio
-from trio.lowlevel import Task, checkpoint, current_task
+from trio.lowlevel import Task, checkpoint, checkpoint_if_cancelled, current_task
 
-from ..guarding import GuardChain, Message, OnAsk, Said, State
-from ..guarding._nouns import TurnRecord
+from ..guarding import GuardChain, Message, ModelReply, OnAsk, Said, State, Stop
+from ..guarding._nouns import TurnRecord, added
 from ..loop._conversation import Conversation
+from ..loop._interruptible import ask
+from ..loop._model_reply import read_model_reply
+from ..loop._words import class_and_words
 from ..tools import Tool
 from ._acting import Act, act, answer_the_rest
-from ._hooks import Hooks, ask
+from ._hooks import Hooks
 from ._options import Llm, Options
 from ._result import AgentRunResult, StateHolder, partial_result
-from ._thinking import NO_REPLY, think
 from ._tools import ReactTool, ToolRegistry, registry_of_run
+
+NO_REPLY: Final = ModelReply()
+"""Stands for what a request has not brought: it was cut, or it failed and may (`llm_errors`)."""
 
 
 async def run_react_loop(
@@ -51,18 +56,17 @@ async def run_react_loop(
 
     * `llm`: has ``async complete(*, system, messages, tools)``; answers with `text` and `tool_calls`, as a mapping or an object.
     * `tools`: `ReactTool`s, tools of `foxloop_trio.tools`, or a `ToolRegistry`, which may grow while the run goes on.
-    * `system`: the system prompt; handed to the model as it is, and never put into the conversation.
-    * `initial_messages`: the seed, copied. `context`: any value; the handlers' second argument.
-    * `hooks`: see `Hooks`. `guards`: asked in their order before each call, then `before_tool_call`.
-      `on_ask`: ``(call, reason, state) -> bool``, for a guard that wants a person to decide; without it such a call is blocked.
-    * `max_turns`: most turns of this call; one that goes on from another run has as many again.
-    * `stop_tool_name`: calling this tool ends the run; it is there by itself unless a tool has the name.
+    * `system`: handed to the model as it is, and never put into the conversation. `initial_messages`: the seed of that, copied.
+    * `hooks`: see `Hooks`. `context`: any value; the handlers' second argument.
+    * `guards`: asked in their order before each call, then `before_tool_call`. `on_ask`: ``(call, reason, state) -> bool``, for a
+      guard that wants a person to decide; without it such a call is blocked.
+    * `max_turns`: most turns of this call. `stop_tool_name`: calling this tool, which is there by itself, ends the run.
     * `max_tool_calls_per_turn`: further calls of a turn are answered and not run. `tool_timeout`: seconds of one handler.
     * `parallel`: calls in a row whose tools are `parallel_safe` run beside each other. `stop_on_text`: a turn with text and without
       calls ends the run. `max_result_chars`: longest observation.
     * `llm_errors`: so many failures of the model in a row become notes to it, each of which costs a turn; one more is raised.
-    * `resume_from`: a result, or its ``to_json()``, whose conversation and count of turns this run goes on from.
-    * `state_out`: keeps the state when the run is cancelled.
+    * `resume_from`: a result, or its ``to_json()``, whose conversation and count of turns go on. `state_out`: keeps the state when
+      the run is cancelled.
 
     Raises ValueError (as `BadOptionsError` or `BadToolError`) before the model is asked. What the model or a hook raises comes out
     as it is, with the `AgentRunResult` of what was done as its `partial_result`.
@@ -142,7 +146,7 @@ class Run:
             await ask(hooks.on_turn_start, state)
 
         self.acts, self.refusal = [], None
-        reply = await think(self)
+        reply = await (self._agreed_request() if self.guarded else self._request())
         if reply is None:
             state.turn -= 1  # a guard refused the request, so this turn has not begun
             return self._stopped_by_guard()
@@ -174,6 +178,55 @@ class Run:
         if hooks.should_stop is not None and await ask(hooks.should_stop, state):
             return self._end("should_stop")
         return self._end("max_turns") if state.turn >= self.last_turn else None
+
+    # Think: what the model is sent, when it may be asked at all, and what becomes of a request that fails or is cut
+
+    async def _agreed_request(self) -> ModelReply | None:
+        """As `_request`, when the guards agree, until their deadline; None when the model was not asked at all."""
+        asked = cut = False
+        while await self._guards_agree(cut):
+            at = self.guards.deadline(self.state)
+            if at > trio.current_time():  # it may have passed while the guards were asked
+                asked = True
+                with trio.CancelScope(deadline=at):
+                    return await self._request()
+            cut = True  # the guard whose deadline it was says what that means
+        return NO_REPLY if asked else None
+
+    async def _guards_agree(self, cut: bool) -> bool:
+        said = await ask(self.guards.before_model, self.state)
+        if said.stop is None and cut:
+            said.stop, said.guard = Stop("budget", "the deadline passed before the model had answered"), "deadline"
+        stop = self.heard(said).stop
+        granted = stop is not None and stop.last_call and not self.last_call
+        self.last_call = self.last_call or granted
+        return stop is None or granted
+
+    async def _request(self) -> ModelReply:
+        """The model's reply; `NO_REPLY` when it failed and may."""
+        options, state, talk = self.options, self.state, self.talk
+        talk.settle()
+        while self.notes:
+            talk.add_note(self.notes.pop(0))
+        specs = self.tools.to_specs()
+        if self.last_call:
+            specs = [spec for spec in specs if spec.name == options.stop_tool_name]
+        await checkpoint_if_cancelled()
+        try:
+            raw = await options.llm.complete(system=options.system, messages=list(state.messages), tools=specs)
+            reply = read_model_reply(raw, state.turn, talk.used)
+        except Exception as fault:
+            self.failures += 1
+            if self.failures > options.llm_errors:
+                raise
+            talk.add_note(f"The last request to the model failed ({class_and_words(fault)}). Go on from here.")
+            return NO_REPLY
+        self.failures = 0
+        if reply.usage is not None:
+            state.usage = added(state.usage, reply.usage)
+        return reply
+
+    # What the guards said, and the end
 
     def heard(self, said: Said) -> Said:
         """What the guards said at some moment. Notes wait for the next request; the first stop ends the run after this turn."""

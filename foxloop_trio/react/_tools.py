@@ -1,11 +1,4 @@
-"""The tools of a ReAct run: plain functions with a schema, the registry that holds them, and the stop tool.
-
-::
-
-    weather = ReactTool(name="weather", description="…", parameters={…}, handler=lambda args, context: "sunny")
-    registry = ToolRegistry([weather])
-    registry.register(other)        # also while a run goes on: the next turn shows it
-"""
+"""The tools of a ReAct run: plain functions with a schema, the registry that holds them, and the stop tool."""
 
 from __future__ import annotations
 
@@ -19,16 +12,15 @@ import attrs
 from ..errors import BadToolError
 from ..guarding._nouns import ToolSpec
 from ..loop._words import class_and_words
-from ..prompt import LIMITS
 from ..tools import Tool
-from ..tools._check import args_check
+from ..tools._check import ArgsCheck, args_check
 from ..tools._schema import accept_schema
 from ..tools._tool import need_callable
 
 Handler = Callable[[dict[str, Any], Any], Any]
 """``(args, context)``, sync or async; returns text, a `ToolResult`, or any other JSON."""
 
-ArgsCheck = Callable[[object], str | None]
+HostCheck = Callable[[object], str | None]
 
 NO_ARGUMENTS: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
 
@@ -56,7 +48,7 @@ class ReactTool:
     scope: str | None = None
     risk: str | None = None
     cost: Callable[[dict[str, Any]], int] | None = None
-    check: ArgsCheck | None = None
+    check: HostCheck | None = None
 
     @functools.cached_property
     def _spec(self) -> ToolSpec:
@@ -73,18 +65,18 @@ class ReactTool:
         return args_check(rules)
 
 
-def _problem_of_objects(check: ArgsCheck, value: object) -> str | None:
+def _problem_of_objects(check: HostCheck, value: object, *, is_json: bool = False) -> str | None:
     """What the host's own check says. It sees objects only (R15), and what it raises is said of the arguments."""
     if not isinstance(value, dict):
         return "arguments: must be an object"
     try:
         return check(value)
     except Exception as fault:
-        return class_and_words(fault, LIMITS["summary"])
+        return class_and_words(fault)
 
 
 class ToolRegistry:
-    """The tools by name, in the order in which they were registered.
+    """The tools by name, in the order in which they were registered; also while a run goes on, and its next turn shows them.
 
     Raises ValueError (as `BadToolError`) for an empty or repeated name and for a handler that cannot be called, and BadSchemaError
     for parameters outside the subset.

@@ -22,12 +22,13 @@ from ...actions._valid import must_be, require_method
 from ...errors import Refuse
 from ...guarding import Block, State, ToolCall, ToolResult
 from ...loop._conversation import readable
+from ...loop._interruptible import close
 from ...loop._promised import approval_request, decided, host_name, prepared
 from ...loop._waits import STEP_SECONDS
 from ...loop._words import class_and_words
 from ...ports import Approver, Gate, Ids, WallClock
 from ...tools import Tool, define_tools
-from .._hooks import Hooks, Instead, close
+from .._hooks import Hooks, Instead
 from .._tools import ReactTool
 
 BeforeToolCall = Callable[[ToolCall, State], Awaitable[Block | Instead | None]]
@@ -130,13 +131,11 @@ class _GateHook:
         except Refuse as refused:
             return Block(str(refused))
         except Exception as fault:
-            return Block(f"It could not be prepared, so it was not run. {class_and_words(fault, prompt.LIMITS['summary'])}")
+            return Block(f"It could not be prepared, so it was not run. {class_and_words(fault)}")
         try:
             decision = await self._decided(call, tool, Action(tool=tool.name, args=args, domain=domain, scope=tool.scope), ctx)
         except Exception as fault:
-            return Block(
-                f"The gate could not judge this call, so it was not run. {class_and_words(fault, prompt.LIMITS['summary'])}"
-            )
+            return Block(f"The gate could not judge this call, so it was not run. {class_and_words(fault)}")
         if isinstance(decision, Deny):
             return Block(prompt.denied(decision.reason, decision.message))
         if isinstance(decision, str):

@@ -23,7 +23,7 @@ from ...errors import BadSchemaError, BadToolError
 from ...guarding import ToolResult
 from ...tools._check import args_check
 from ...tools._schema import accept_schema
-from .._tools import ArgsCheck, ReactTool
+from .._tools import HostCheck, ReactTool
 
 MOST_PAGES: Final = 100
 """Pages of tools that are asked for; a server that always has another one is at fault."""
@@ -76,7 +76,7 @@ def _tool(session: Any, tool: Any, prefix: str) -> ReactTool:
     )
 
 
-def _check(schema: Mapping[str, Any]) -> ArgsCheck:
+def _check(schema: Mapping[str, Any]) -> HostCheck:
     """Our check when the schema is of our subset; else only that arguments are an object, and the server checks the rest.
 
     A schema that does not say `additionalProperties` allows more in MCP, and forbids it in our subset.
