@@ -1,7 +1,8 @@
 """The ReAct facade: bring your own model and tools; a plain loop around them, with hooks and guards.
 
-To read it: `_loop` is the call and the order of a turn, `_thinking` asks the model, `_acting` sees to its calls; the other modules
-beside them are what these three stand on. `guards` and `adapters` come on top: a run needs none of them.
+To read it: `_loop` is the call, the order of a turn and the request to the model; `_acting` sees to the calls that the model makes.
+`_options`, `_hooks` and `_tools` are what the host gives, `_result` is what it gets. Replies are read and conversations kept where
+the loop does that too, in `foxloop_trio/loop`. `guards` and `adapters` come on top: a run needs none of them.
 """
 
 from ..guarding import Ask, Block, Guard, GuardBusyError, Message, ModelReply, Note, Rewrite, State, Stop, ToolCall, ToolResult

@@ -26,7 +26,7 @@ from ..loop._interruptible import ask
 from ..loop._repair import mended
 from ..loop._words import as_text, class_and_words
 from ._hooks import Instead, give_back, judged
-from ._tools import Handler, ReactTool
+from ._tools import Handler
 
 if TYPE_CHECKING:
     from ._loop import Run
@@ -74,9 +74,7 @@ async def act(run: Run, reply: ModelReply) -> None:
     for row in rows:
         try:
             for one in row:
-                found = _found(run, one)
-                if found is not None and (run.guarded or hooks.before_tool_call is not None):
-                    await _judge(run, one, found)
+                await _judge(run, one)
             await (_perform(run, row[0]) if len(row) == 1 else _perform_together(run, row))
         finally:
             for one in row:
@@ -104,50 +102,23 @@ def _rows(run: Run) -> Iterable[Sequence[Act]]:
 # May it be run, and with which arguments?
 
 
-def _found(run: Run, act: Act) -> ReactTool | None:
-    """The tool, when this is a call that could be run; one that could not has its result at once."""
-    call = act.call
-    words = _out_of_turn(run, act)
-    if words is not None:
+async def _judge(run: Run, act: Act) -> None:
+    """What may not be run has its result at once. The guards are asked in their order, then the hook; and rewritten arguments must
+    fit again (R30). What they are shown is a copy: only a `Rewrite` changes what is run, and nothing what the model has written.
+    """
+    call, tool = act.call, run.tools.get(act.call.name)
+    if (words := _out_of_turn(run, act)) is not None:
         act.considered = False
         act.fail(words, blocked=True)
-        return None
-    tool = run.tools.get(call.name)
+        return
     if tool is None:
         act.fail(prompt.unknown_tool(call.name, [tool.name for tool in run.tools]))
-    elif (problem := tool._problem(call.arguments, is_json=not run.guarded)) is not None:
+        return
+    if (problem := tool._problem(call.arguments, is_json=not run.guarded)) is not None:
         came = f"; what came is {call.arguments[:200]!r}" if isinstance(call.arguments, str) else ""
         act.fail(_do_not_fit(call, f"{problem}{came}"))
-    else:
-        act.handler = tool.handler
-        return tool
-    return None
-
-
-def _out_of_turn(run: Run, act: Act) -> str | None:
-    """Why this call is not even considered; None when it is."""
-    most, stop = run.options.max_tool_calls_per_turn, run.options.stop_tool_name
-    if run.summary is not None:
-        return "Not run: the run had already ended with the stop tool."
-    if run.stopped is not None and not run.last_call:
-        return "Not run: the run is being stopped."
-    if run.refusal is not None:
-        return run.refusal
-    if most is not None and act.index >= most:
-        return f"Not run: at most {most} calls of one turn are run."
-    return f"Not run: only {stop} can be called now." if run.last_call and act.call.name != stop else None
-
-
-def _do_not_fit(call: ToolCall, problem: str) -> str:
-    return mended(f"The arguments do not fit {call.name}, so it was not run. {problem}"[: prompt.LIMITS["summary"]])
-
-
-async def _judge(run: Run, act: Act, tool: ReactTool) -> None:
-    """The guards are asked in their order, then the hook; and rewritten arguments must fit again (R30).
-
-    What they are shown is a copy: only a `Rewrite` changes what is run, and nothing what the model has written.
-    """
-    call = act.call
+        return
+    act.handler = tool.handler
     if run.guarded:
         shown = _copy(call)
         said = run.heard(await ask(run.guards.before_tool, shown, run.state))
@@ -173,6 +144,24 @@ async def _judge(run: Run, act: Act, tool: ReactTool) -> None:
 
 def _copy(call: ToolCall) -> ToolCall:
     return attrs.evolve(call, arguments=copied(call.arguments))
+
+
+def _out_of_turn(run: Run, act: Act) -> str | None:
+    """Why this call is not even considered; None when it is."""
+    most, stop = run.options.max_tool_calls_per_turn, run.options.stop_tool_name
+    if run.summary is not None:
+        return "Not run: the run had already ended with the stop tool."
+    if run.stopped is not None and not run.last_call:
+        return "Not run: the run is being stopped."
+    if run.refusal is not None:
+        return run.refusal
+    if most is not None and act.index >= most:
+        return f"Not run: at most {most} calls of one turn are run."
+    return f"Not run: only {stop} can be called now." if run.last_call and act.call.name != stop else None
+
+
+def _do_not_fit(call: ToolCall, problem: str) -> str:
+    return mended(f"The arguments do not fit {call.name}, so it was not run. {problem}"[: prompt.LIMITS["summary"]])
 
 
 # Running it

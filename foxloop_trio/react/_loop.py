@@ -170,11 +170,11 @@ class Run:
                 await ask(hooks.persist_turn, turn)
 
         if self.summary is not None and not self.last_call:
-            return self._end("task_done", self.summary)
+            return self._end("task_done")
         if self.stopped is not None:
             return self._stopped_by_guard()
         if options.stop_on_text and reply.text and not reply.tool_calls:
-            return self._end("text", reply.text)
+            return self._end("text", text=reply.text)
         if hooks.should_stop is not None and await ask(hooks.should_stop, state):
             return self._end("should_stop")
         return self._end("max_turns") if state.turn >= self.last_turn else None
@@ -184,23 +184,20 @@ class Run:
     async def _agreed_request(self) -> ModelReply | None:
         """As `_request`, when the guards agree, until their deadline; None when the model was not asked at all."""
         asked = cut = False
-        while await self._guards_agree(cut):
-            at = self.guards.deadline(self.state)
-            if at > trio.current_time():  # it may have passed while the guards were asked
+        while True:
+            said = await ask(self.guards.before_model, self.state)
+            if said.stop is None and cut:
+                said.stop, said.guard = Stop("budget", "the deadline passed before the model had answered"), "deadline"
+            if (stop := self.heard(said).stop) is not None:
+                if self.last_call or not stop.last_call:
+                    return NO_REPLY if asked else None
+                self.last_call = True
+            deadline = self.guards.deadline(self.state)
+            if deadline > trio.current_time():  # it may have passed while the guards were asked
                 asked = True
-                with trio.CancelScope(deadline=at):
+                with trio.CancelScope(deadline=deadline):
                     return await self._request()
             cut = True  # the guard whose deadline it was says what that means
-        return NO_REPLY if asked else None
-
-    async def _guards_agree(self, cut: bool) -> bool:
-        said = await ask(self.guards.before_model, self.state)
-        if said.stop is None and cut:
-            said.stop, said.guard = Stop("budget", "the deadline passed before the model had answered"), "deadline"
-        stop = self.heard(said).stop
-        granted = stop is not None and stop.last_call and not self.last_call
-        self.last_call = self.last_call or granted
-        return stop is None or granted
 
     async def _request(self) -> ModelReply:
         """The model's reply; `NO_REPLY` when it failed and may."""
@@ -237,14 +234,17 @@ class Run:
 
     def _stopped_by_guard(self) -> AgentRunResult:
         assert self.stopped is not None
-        reason, detail = self.stopped
-        return self._end(reason, self.summary, detail)
+        return self._end(*self.stopped)
 
-    def _end(self, stopped: str, summary: str | None = None, detail: dict[str, Any] | None = None) -> AgentRunResult:
+    def _end(self, stopped: str, detail: dict[str, Any] | None = None, *, text: str | None = None) -> AgentRunResult:
         self.talk.settle()
-        messages, state = list(self.state.messages), self.state
         return AgentRunResult(
-            stopped=stopped, turns=state.turn, messages=messages, final_summary=summary, usage=state.usage, stop_detail=detail
+            stopped=stopped,
+            turns=self.state.turn,
+            messages=list(self.state.messages),
+            final_summary=self.summary if text is None else text,
+            usage=self.state.usage,
+            stop_detail=detail,
         )
 
 

@@ -45,10 +45,8 @@ class AgentRunResult:
         detail: Any = self.stop_detail
         return {
             "version": VERSION,
-            "stopped": self.stopped,
-            "turns": self.turns,
+            **attrs.asdict(self, recurse=False),
             "messages": messages,
-            "final_summary": self.final_summary,
             "usage": attrs.asdict(self.usage, filter=lambda _, value: value is not None),
             "stop_detail": {str(key): stored(detail[key]) for key in detail} if isinstance(detail, Mapping) else stored(detail),
         }

@@ -12,6 +12,7 @@ import attrs
 from ..errors import BadToolError
 from ..guarding._nouns import ToolSpec
 from ..loop._words import class_and_words
+from ..prompt import FINISH_TOOL
 from ..tools import Tool
 from ..tools._check import ArgsCheck, args_check
 from ..tools._schema import accept_schema
@@ -133,11 +134,7 @@ def _stop_tool(name: str) -> ReactTool:
     return ReactTool(
         name=name,
         description="Call this when the task is done, or cannot be done, and say in `summary` what came of it.",
-        parameters={
-            "type": "object",
-            "properties": {"summary": {"type": "string", "description": "What was done, in a sentence or two."}},
-            "required": ["summary"],
-        },
+        parameters=FINISH_TOOL["function"]["parameters"],
         handler=lambda args, context: "The run ends here.",
         read_only=True,
     )
