@@ -59,11 +59,11 @@ class Said:
 class GuardChain:
     """The `guards` of one run. `open` first, and `close` in any case at the end.
 
-    Raises BadOptionsError for something that has none of a guard's methods.
+    Raises BadOptionsError for what is no list, and for something that has none of a guard's methods.
     """
 
     def __init__(self, guards: Iterable[Any], *, on_ask: OnAsk | None = None) -> None:
-        if not isinstance(guards, Iterable):
+        if not isinstance(guards, Iterable) or isinstance(guards, str | Mapping):
             raise BadOptionsError(f"guards must be a list of guards, not {type(guards).__name__}")
         self.guards = tuple(guards)
         self._on_ask = on_ask

@@ -37,9 +37,15 @@ def _text(fault: BaseException, otherwise: str) -> str:
 
 
 def _leaves(fault: BaseException) -> list[BaseException]:
-    if not isinstance(fault, BaseExceptionGroup):
-        return [fault]
-    return [leaf for inner in fault.exceptions for leaf in _leaves(inner)]
+    leaves: list[BaseException] = []
+    inner = [fault]
+    while inner:
+        one = inner.pop()
+        if isinstance(one, BaseExceptionGroup):
+            inner += reversed(one.exceptions)
+        else:
+            leaves.append(one)
+    return leaves
 
 
 def as_text(value: object, most: int) -> str:

@@ -49,11 +49,10 @@ class Hooks:
         if isinstance(given, Mapping):
             found = dict(given)
         else:
-            found = {name: hook for name in NAMES if (hook := getattr(given, name, None)) is not None} or {
-                type(given).__name__: given
-            }
-        if unknown := [str(name) for name in found if name not in NAMES]:
-            raise BadOptionsError(f"hooks: {', '.join(unknown)} is not known; known are {', '.join(NAMES)}")
+            found = {name: hook for name in NAMES if (hook := getattr(given, name, None)) is not None}
+        unknown = [str(name) for name in found if name not in NAMES]
+        if unknown or not (found or isinstance(given, Mapping)):
+            raise BadOptionsError(f"hooks: known are {', '.join(NAMES)}, not {', '.join(unknown) or type(given).__name__}")
         return cls(**found)
 
 

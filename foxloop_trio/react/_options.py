@@ -38,7 +38,7 @@ class Options:
     llm: Llm = attrs.field(validator=has_method("complete"))
     tools: Iterable[Any] | ToolRegistry = attrs.field(validator=must_be("a sequence of tools, or a ToolRegistry", _is_several))
     system: str = attrs.field(validator=must_be("text", lambda value: isinstance(value, str)))
-    initial_messages: Iterable[Any]
+    initial_messages: Iterable[Any] = attrs.field(validator=must_be("a sequence of messages", _is_several))
     hooks: Any
     max_turns: int = attrs.field(validator=whole_from(1))
     stop_tool_name: str = attrs.field(validator=must_be("a name", lambda value: isinstance(value, str) and bool(value.strip())))
