@@ -11,6 +11,7 @@ import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import attrs
 import trio
 from trio.lowlevel import Task, checkpoint, checkpoint_if_cancelled, current_task
 
@@ -238,14 +239,8 @@ class Run:
 
     def _end(self, stopped: str, detail: dict[str, Any] | None = None, *, text: str | None = None) -> AgentRunResult:
         self.talk.settle()
-        return AgentRunResult(
-            stopped=stopped,
-            turns=self.state.turn,
-            messages=list(self.state.messages),
-            final_summary=self.summary if text is None else text,
-            usage=self.state.usage,
-            stop_detail=detail,
-        )
+        summary = self.summary if text is None else text
+        return attrs.evolve(partial_result(self.state), stopped=stopped, final_summary=summary, stop_detail=detail)
 
 
 def _rests_of(task: Task) -> int:
