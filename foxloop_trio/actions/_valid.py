@@ -82,15 +82,19 @@ class must_be:  # noqa: N801  # used like the attrs validators beside it
         self.holds = holds
         self.owner = owner
 
-    def __call__(self, _: object, option: attrs.Attribute[Any], value: object) -> None:
-        self.of(option.name, value)
+    def __call__(self, _: object, option: attrs.Attribute[Any], value: Any) -> None:
+        if not self.holds(value):
+            raise self._wrong(option.name, value)
 
     def of(self, name: str, value: Any) -> Any:
         """The value, when it will do."""
         if not self.holds(value):
-            told = repr(value)[:80] if value is None or isinstance(value, str | int | float) else type(value).__name__
-            raise BadOptionsError(f"{self.owner}{name} must be {self.what}, not {told}")
+            raise self._wrong(name, value)
         return value
+
+    def _wrong(self, name: str, value: object) -> BadOptionsError:
+        told = repr(value)[:80] if value is None or isinstance(value, str | int | float) else type(value).__name__
+        return BadOptionsError(f"{self.owner}{name} must be {self.what}, not {told}")
 
 
 def whole_from(least: int, *, owner: str = "") -> must_be:

@@ -147,8 +147,10 @@ def read_message(given: object) -> Message:
         ]
     except (TypeError, ValueError, BadReplyError) as fault:
         raise ValueError(f"messages: {fault}") from fault
-    name = None if message.name is None else mended(message.name)
-    return attrs.evolve(message, content=mended(message.content), tool_calls=calls, name=name)
+    content, name = mended(message.content), None if message.name is None else mended(message.name)
+    if not calls and content is message.content and name is message.name:
+        return message
+    return attrs.evolve(message, content=content, tool_calls=calls, name=name)
 
 
 def readable(messages: Iterable[object]) -> Iterator[Message]:

@@ -11,7 +11,6 @@ import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import attrs
 import trio
 from trio.lowlevel import Task, checkpoint, checkpoint_if_cancelled, current_task
 
@@ -239,8 +238,11 @@ class Run:
 
     def _end(self, stopped: str, detail: dict[str, Any] | None = None, *, text: str | None = None) -> AgentRunResult:
         self.talk.settle()
+        turns, messages, usage = self.state.turn, list(self.state.messages), self.state.usage
         summary = self.summary if text is None else text
-        return attrs.evolve(partial_result(self.state), stopped=stopped, final_summary=summary, stop_detail=detail)
+        return AgentRunResult(
+            stopped=stopped, turns=turns, messages=messages, final_summary=summary, usage=usage, stop_detail=detail
+        )
 
 
 def _rests_of(task: Task) -> int:
