@@ -34,7 +34,7 @@ def read_model_reply(raw: Any, turn: int, used: set[str]) -> ModelReply:
         raise PlannerError(f"the model's text is {type(text).__name__}, not text")
     if calls is None:
         calls = ()
-    elif not isinstance(calls, list | tuple):
+    elif type(calls) is not list and not isinstance(calls, list | tuple):
         raise PlannerError(f"the model's tool_calls are {type(calls).__name__}, not a list")
     elif len(calls) > CALLS_LIMIT:
         raise PlannerError(f"the model made {len(calls)} calls at once; at most {CALLS_LIMIT} are read")
@@ -104,4 +104,5 @@ def read_usage(raw: Any) -> Usage | None:
 
 def _parts(raw: Any) -> Callable[[str], Any]:
     """What looks up a part of a mapping, or of an object; None stands for one that is not there."""
-    return raw.get if isinstance(raw, Mapping) else lambda name: getattr(raw, name, None)
+    is_mapping = type(raw) is dict or isinstance(raw, Mapping)  # the first takes a tenth of the second's time
+    return raw.get if is_mapping else lambda name: getattr(raw, name, None)
