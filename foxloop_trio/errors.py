@@ -4,9 +4,9 @@
 
     FoxloopError                     has a stable `code`
     ├── UsageError                   the developer: a call that can never work as written
-    │   ├── BadToolError             code "bad-tool"
-    │   ├── BadSchemaError           code "bad-schema"
-    │   ├── BadOptionsError          code "bad-options"
+    │   ├── BadToolError             code "bad-tool"; a ValueError too
+    │   ├── BadSchemaError           code "bad-schema"; a ValueError too
+    │   ├── BadOptionsError          code "bad-options"; a ValueError too
     │   ├── BusyError                code "busy": two at once where one is allowed
     │   └── NotJsonError             codes "not-json", "too-large": a value has no canonical JSON
     ├── GateError                    the host program: a grant, key or request that is not acceptable
@@ -69,19 +69,19 @@ class UsageError(FoxloopError):
     default_code = "usage"
 
 
-class BadToolError(UsageError):
+class BadToolError(UsageError, ValueError):
     """A tool definition is not acceptable; the message names the tool."""
 
     default_code = "bad-tool"
 
 
-class BadSchemaError(UsageError):
+class BadSchemaError(UsageError, ValueError):
     """A parameter schema uses something we do not enforce; the message names the path and the keyword."""
 
     default_code = "bad-schema"
 
 
-class BadOptionsError(UsageError):
+class BadOptionsError(UsageError, ValueError):
     """An option has a value that is out of its range; the message names both."""
 
     default_code = "bad-options"

@@ -1,7 +1,7 @@
 """Frozen nouns, permit and decisions: what gate, tools, loop and environments talk about."""
 
 from ._context import EFFECT_STATES, Effect, EffectCell, EffectState, ToolContext
-from ._copies import copied
+from ._copies import copied, stored
 from ._decisions import Allow, Ask, Decision, Deny, decision_to_json
 from ._nouns import (
     MAX_SAFE_INTEGER,
@@ -43,5 +43,6 @@ __all__ = [
     "closed_permit",
     "copied",
     "decision_to_json",
+    "stored",
     "unchecked",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any, Final
 
 _SHARED: Final = frozenset({str, int, float, bool, type(None)})
@@ -20,3 +21,15 @@ def copied(value: Any) -> Any:
     if kind is list:
         return [inner if type(inner) in _SHARED else copied(inner) for inner in value]
     return copy.deepcopy(value)
+
+
+def stored(value: Any) -> Any:
+    """The value as JSON keeps it; of what JSON cannot say, its `repr` stands there."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False, default=repr))
+    except (TypeError, ValueError, RecursionError):  # a key that is no text, NaN, a circle, too deep
+        pass
+    try:
+        return repr(value)
+    except RecursionError:
+        return f"<{type(value).__name__}>"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
+
+from ..errors import BadOptionsError
 
 LATEST_INSTANT: Final = 8.64e12
 """Seconds: the last instant that an ECMAScript Date can hold (100 million days after 1970); later ones cannot be shown anywhere."""
@@ -66,3 +69,55 @@ class all_of:  # noqa: N801  # used like the attrs validators beside it
     def __call__(self, _: object, attribute: attrs.Attribute[Any], value: object) -> None:
         if not isinstance(value, tuple) or not all(isinstance(member, self.kind) for member in value):
             raise TypeError(f"{attribute.name} must hold {self.kind.__name__} only")
+
+
+class must_be:  # noqa: N801  # used like the attrs validators beside it
+    """An option that is `what`, which `holds` tells. Raises BadOptionsError, naming the option (after its `owner`) and the value.
+
+    `of` is for an option that is no field of an attrs class.
+    """
+
+    def __init__(self, what: str, holds: Callable[[Any], bool], *, owner: str = "") -> None:
+        self.what = what
+        self.holds = holds
+        self.owner = owner
+
+    def __call__(self, _: object, option: attrs.Attribute[Any], value: Any) -> None:
+        if not self.holds(value):
+            raise self._wrong(option.name, value)
+
+    def of(self, name: str, value: Any) -> Any:
+        """The value, when it will do."""
+        if not self.holds(value):
+            raise self._wrong(name, value)
+        return value
+
+    def _wrong(self, name: str, value: object) -> BadOptionsError:
+        told = repr(value)[:80] if value is None or isinstance(value, str | int | float) else type(value).__name__
+        return BadOptionsError(f"{self.owner}{name} must be {self.what}, not {told}")
+
+
+def whole_from(least: int, *, owner: str = "") -> must_be:
+    """An option that is a whole number of `least` or more; a bool is none."""
+    return must_be(f"a whole number of {least} or more", lambda value: _is_number(value, int) and value >= least, owner=owner)
+
+
+def _is_number(value: object, kind: Any = (int, float)) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+flag_option = must_be("True or False", lambda value: isinstance(value, bool))
+seconds_above_0 = must_be("a number of seconds above 0", lambda value: _is_number(value) and value > 0)
+seconds_from_0 = must_be("a number of seconds, 0 or more", lambda value: _is_number(value) and value >= 0)
+
+
+def has_method(name: str) -> Callable[[Any, attrs.Attribute[Any], object], None]:
+    """An option that is an object with this async method."""
+    return lambda _, option, value: require_method(option.name, value, name)
+
+
+def require_method(option: str, value: object, *methods: str) -> None:
+    """Raises BadOptionsError, naming the option, for an object that has not all of these async methods."""
+    for method in methods:
+        if not callable(getattr(value, method, None)):
+            raise BadOptionsError(f"{option} must have an async method {method!r}; {type(value).__name__} has none")

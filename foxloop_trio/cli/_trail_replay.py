@@ -63,6 +63,8 @@ def _maker(where: str) -> Callable[[], Any]:
         if fault.name is None or not f"{module_name}.".startswith(f"{fault.name}."):
             raise  # a module that theirs imports; its traceback says where
         raise UsageError(f"--loop {where}: there is no module {fault.name!r} here or among what is installed") from fault
+    except UsageError:
+        raise  # of what that module makes when it is imported
     except (ValueError, TypeError) as fault:
         raise UsageError(f"--loop {where}: {module_name!r} is no name of a module") from fault
     for part in name.split("."):

@@ -8,13 +8,14 @@ from __future__ import annotations
 import inspect
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import attrs
 
+from ..errors import BadOptionsError
 from ._nouns import ModelReply, State, ToolCall, ToolResult
-from ._verdicts import Ask, Block, GuardBusyError, GuardOptionError, Note, OnAsk, Rewrite, Stop
+from ._verdicts import Ask, Block, GuardBusyError, Note, OnAsk, Rewrite, Stop
 
 LOG: Final = logging.getLogger("foxloop_trio.guards")
 
@@ -56,31 +57,33 @@ class Said:
 
 
 class GuardChain:
-    """The guards of one run. `open` first, and `close` in any case at the end.
+    """The `guards` of one run. `open` first, and `close` in any case at the end.
 
-    Raises GuardOptionError, a BadOptionsError and ValueError, for something that has none of a guard's methods.
+    Raises BadOptionsError for what is no list, and for something that has none of a guard's methods.
     """
 
-    def __init__(self, guards: Sequence[Any], *, on_ask: OnAsk | None = None) -> None:
-        self._guards = tuple(guards)
+    def __init__(self, guards: Iterable[Any], *, on_ask: OnAsk | None = None) -> None:
+        if not isinstance(guards, Iterable) or isinstance(guards, str | Mapping):
+            raise BadOptionsError(f"guards must be a list of guards, not {type(guards).__name__}")
+        self.guards = tuple(guards)
         self._on_ask = on_ask
-        for guard in self._guards:
+        for guard in self.guards:
             if isinstance(guard, type) or not any(callable(getattr(guard, method, None)) for method in METHODS):
-                raise GuardOptionError(f"guards: {guard!r} has none of {', '.join(METHODS)}")
-        self._asked = _by_method(self._guards) if self._guards else NOBODY
+                raise BadOptionsError(f"guards: {guard!r} has none of {', '.join(METHODS)}")
+        self._asked = _by_method(self.guards) if self.guards else NOBODY
         self._held: list[object] = []
 
     @property
     def names(self) -> tuple[str, ...]:
         """The classes of the guards, in order."""
-        return tuple(type(guard).__name__ for guard in self._guards)
+        return tuple(type(guard).__name__ for guard in self.guards)
 
     def listens(self, moment: Moment) -> bool:
         """Whether any guard has the method of this moment."""
         return bool(self._asked[moment])
 
     def __bool__(self) -> bool:
-        return bool(self._guards)
+        return bool(self.guards)
 
     async def open(self, state: State) -> Said:
         """Take the guards for this run and tell each that it starts. Raises GuardBusyError, a RuntimeError, for one in use (R33).
@@ -92,7 +95,7 @@ class GuardChain:
 
     def take(self) -> None:
         """Take the guards for this run, all or none. Raises GuardBusyError, a RuntimeError, for one in use (R33)."""
-        for guard in self._guards:
+        for guard in self.guards:
             # setdefault is one step, so that two threads, each with a Trio run of its own, cannot both have the guard.
             if _IN_USE.setdefault(id(guard), self) is not self or any(guard is held for held in self._held):
                 self._release()

@@ -1,4 +1,4 @@
-"""The nouns of a ReAct run: messages, calls, results, replies, and the state that hooks and guards are shown. Pure.
+"""The nouns of a ReAct run: messages, calls, results, replies, turns, and the state that hooks and guards are shown. Pure.
 
 They are read as attributes or as mappings (`message.role`, ``message["role"]``, ``dict(message)``), since models and hooks are
 written both ways; absent optional parts are left out of the mapping.
@@ -126,6 +126,33 @@ class ModelReply(Record):
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage | None = None
     model: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class TurnRecord(Record):
+    """One turn, for `on_turn_end` and `persist_turn`. `started` and `ended` are on Trio's clock, in seconds."""
+
+    _ALWAYS = ("number", "text", "tool_calls", "results", "started", "ended")
+    _SOMETIMES = ("usage",)
+
+    number: int
+    text: str | None
+    tool_calls: tuple[ToolCall, ...]
+    results: tuple[ToolResult, ...]
+    usage: Usage | None
+    started: float
+    ended: float
+
+
+@attrs.frozen(kw_only=True)
+class ToolSpec(Record):
+    """What the model sees of a tool."""
+
+    _ALWAYS = ("name", "description", "parameters")
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
 
 
 def added(total: Usage, more: Usage) -> Usage:

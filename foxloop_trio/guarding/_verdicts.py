@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 
 from ..actions._valid import optional_text, text
-from ..errors import BadOptionsError, BusyError
+from ..errors import BusyError
 
 if TYPE_CHECKING:
     from ._nouns import ModelReply, State, ToolCall, ToolResult
@@ -77,10 +77,6 @@ Answer = Verdict | Sequence[Verdict] | None
 
 OnAsk = Callable[["ToolCall", str, "State"], bool | Awaitable[bool]]
 """``(call, reason, state) -> bool``, sync or async: may the call be run? Only True is a yes."""
-
-
-class GuardOptionError(BadOptionsError, ValueError):
-    """Something that can be no guard was given as one."""
 
 
 class GuardBusyError(BusyError, RuntimeError):

@@ -17,7 +17,6 @@ from .. import prompt
 from ..actions import (
     Action,
     Allow,
-    ApprovalRequest,
     Ask,
     CheckResult,
     Decision,
@@ -81,6 +80,7 @@ from ._effects import (
 )
 from ._guarded import Guards
 from ._history import History
+from ._promised import DETAIL_LIMIT, approval_request
 from ._redaction import MASK, WITHHELD, Masks, withheld
 from ._repeats import RepeatTracker
 from ._reply import NOT_JSON, contains_text
@@ -89,8 +89,6 @@ FAILURE_LIMIT: Final = 3
 """Failed results in a row that end a run (loop specification 11.3)."""
 REJUDGE_LIMIT: Final = 3
 """How often a permit that lapsed while it was held is asked for anew before the run gives up. Ours: it only has to be finite."""
-DETAIL_LIMIT: Final = 2000
-"""Characters of `detail` and of a description (GB-L17)."""
 SUMMARY_LIMIT: Final = prompt.LIMITS["summary"]
 
 ANY_ARGUMENTS: Final = ""
@@ -485,29 +483,21 @@ class Calls:
             self._block("approval-unavailable", "the gate asks for a human, and the loop has no on_approval")
         if asked.request_id is None:
             self._block("approval-error", "the gate asked without storing a request, so nobody can approve it")
-        detail: str | None = None
+        described: str | None = None
         try:
             self._may_begin((yield Turn("approval", expires_at=asked.expires_at)))
             if tool.describe is not None:
                 described = yield from perform(Describe(tool, copied(action.args), self._context(action.domain)))
-                detail = described[:DETAIL_LIMIT]
+            request = approval_request(asked, action, step=self.step, call_id=call.id, described=described)
             event = ApprovalNeeded(
                 step=self.step,
                 id=call.id,
-                request_id=asked.request_id,
+                request_id=request.request_id,
                 action=_with_args(action, copied(shown)),
-                expires_at=asked.expires_at,
-                detail=detail,
+                expires_at=request.expires_at,
+                detail=request.detail,
             )
             yield from perform(self._say(event))  # a text that was cut in the middle of a secret is masked too, at its end
-            request = ApprovalRequest(
-                step=self.step,
-                call_id=call.id,
-                request_id=asked.request_id,
-                action=action.copy(),
-                expires_at=asked.expires_at,
-                detail=detail,
-            )
             token = yield from perform(AskHuman(request))
         except StepRaised as fault:
             self._block("approval-error", fault.answer.message)

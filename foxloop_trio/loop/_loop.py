@@ -15,6 +15,7 @@ import trio
 from .. import prompt
 from .._version import __version__
 from ..actions import MAX_SAFE_INTEGER
+from ..actions._valid import require_method, seconds_from_0, whole_from
 from ..errors import BadOptionsError, BusyError, UsageError
 from ..events import LoopEvent, Outcome
 from ..guarding import GuardChain
@@ -90,11 +91,10 @@ class Loop:
         ids: Ids | None = None,
         wall_clock: WallClock | None = None,
     ) -> None:
-        _require_method("planner", planner, "chat")
-        _require_method("gate", gate, "check")
-        _require_method("gate", gate, "redeem")
+        require_method("planner", planner, "chat")
+        require_method("gate", gate, "check", "redeem")
         if trail is not None:
-            _require_method("trail", trail, "append")
+            require_method("trail", trail, "append")
         _require_callable("on_approval", on_approval, "an ApprovalRequest")
         _require_callable("check", check, "a CheckInput")
         _require_callable("settle", settle, "a SettleInput")
@@ -103,12 +103,10 @@ class Loop:
         self._tools = define_tools(tools)
         self._first_read = _first_read(first_read, self._tools)
         self._denials = denials
-        if not isinstance(guards, Iterable):
-            raise BadOptionsError(f"guards must be a list of guards, not {type(guards).__name__}")
-        self._guards = tuple(guards)
-        self._guard_names = GuardChain(self._guards).names  # refuses what is no guard
-        self._max_steps = _whole("max_steps", max_steps)
-        self._max_calls_per_turn = _whole("max_calls_per_turn", max_calls_per_turn)
+        chain = GuardChain(guards)  # refuses what is no guard
+        self._guards, self._guard_names = chain.guards, chain.names
+        self._max_steps = whole_from(1).of("max_steps", max_steps)
+        self._max_calls_per_turn = whole_from(1).of("max_calls_per_turn", max_calls_per_turn)
         budget = budget if budget is not None else Budget()
         if not isinstance(budget, Budget):
             raise BadOptionsError(f"budget must be a Budget, not {type(budget).__name__}")
@@ -275,11 +273,6 @@ def _environments(tools: dict[str, Tool]) -> tuple[Environment, ...]:
     return tuple(found.values())
 
 
-def _require_method(option: str, value: object, method: str) -> None:
-    if not callable(getattr(value, method, None)):
-        raise BadOptionsError(f"{option} must have an async method {method!r}; {type(value).__name__} has none")
-
-
 def _require_callable(option: str, value: object, argument: str) -> None:
     if value is None:
         return
@@ -304,13 +297,6 @@ def _first_read(name: object, tools: dict[str, Tool]) -> Tool | None:
     return tool
 
 
-def _whole(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise BadOptionsError(f"{name} must be a whole number of 1 or more, not {value!r}")
-    return value
-
-
-def _seconds(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value < 0:
-        raise BadOptionsError(f"{name} must be a number of seconds, 0 or more, not {value!r}")
+def _seconds(name: str, value: Any) -> float:
+    value = seconds_from_0.of(name, value)
     return float(value) if value <= MAX_SAFE_INTEGER else math.inf

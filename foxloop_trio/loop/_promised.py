@@ -6,11 +6,14 @@ Both doors ask here: the loop, and the gate in front of a ReAct run.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from ..actions import Allow, Ask, Deny, copied
+from ..actions import Action, Allow, ApprovalRequest, Ask, Deny, copied
 from ..canonical import canonical_json
 from ._reply import ARGUMENT_DEPTH
+
+DETAIL_LIMIT: Final = 2000
+"""Characters of `detail` and of a description (GB-L17)."""
 
 
 def prepared(answer: object) -> dict[str, Any]:
@@ -32,6 +35,20 @@ def host_name(answer: object) -> str:
     if not isinstance(answer, str):
         raise TypeError(f"domain answered {type(answer).__name__}, not a host name")
     return str.__str__(answer)
+
+
+def approval_request(asked: Ask, action: Action, *, step: int, call_id: str, described: str | None) -> ApprovalRequest:
+    """What a person is asked, once the gate has stored a request: the very action, in a copy of its own, and what the
+    tool's `describe` says of it, cut at `DETAIL_LIMIT`."""
+    assert asked.request_id is not None
+    return ApprovalRequest(
+        step=step,
+        call_id=call_id,
+        request_id=asked.request_id,
+        action=action.copy(),
+        expires_at=asked.expires_at,
+        detail=None if described is None else described[:DETAIL_LIMIT],
+    )
 
 
 def decided(answer: object) -> Allow | Ask | Deny:

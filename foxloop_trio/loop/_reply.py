@@ -312,6 +312,12 @@ class PlainReader:
         self.room = room
         self.mended = False
 
+    def take(self, text: str) -> None:
+        """This text stands in the reply as well. Raises BadReplyError when there is no room for it."""
+        self.room -= len(text)
+        if self.room < 0:
+            raise _too_large()
+
     def read(self, value: Any, depth: int) -> Any:
         self.room -= 1
         if self.room < 0:
@@ -319,7 +325,7 @@ class PlainReader:
         if value is None or type(value) is bool or (type(value) is int and abs(value) <= MAX_SAFE_INTEGER):
             return value
         if isinstance(value, str):
-            self.room -= len(value)
+            self.take(value)
             text = mended(value := str.__str__(value))
             self.mended = self.mended or text is not value
             return text

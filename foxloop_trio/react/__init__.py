@@ -1,15 +1,17 @@
 """The ReAct facade: bring your own model and tools; a plain loop around them, with hooks and guards.
 
-To read it: `_loop` is the call and the order of a turn, `_thinking` asks the model, `_acting` sees to its calls; the other modules
-beside them are what these three stand on. `guards` and `adapters` come on top: a run needs none of them.
+To read it: `_loop` is the call, the order of a turn and the request to the model; `_acting` sees to the calls that the model makes.
+`_options`, `_hooks` and `_tools` are what the host gives, `_result` is what it gets. Replies are read and conversations kept where
+the loop does that too, in `foxloop_trio/loop`. `guards` and `adapters` come on top: a run needs none of them.
 """
 
 from ..guarding import Ask, Block, Guard, GuardBusyError, Message, ModelReply, Note, Rewrite, State, Stop, ToolCall, ToolResult
-from ._hooks import Hooks, Instead, TurnRecord
+from ..guarding._nouns import ToolSpec, TurnRecord
+from ._hooks import Hooks, Instead
 from ._loop import run_react_loop
 from ._options import Llm
 from ._result import AgentRunResult, StateHolder
-from ._tools import ReactTool, ToolRegistry, ToolSpec
+from ._tools import ReactTool, ToolRegistry
 from .adapters._gate import gate_hook, react_hooks_from_gate, react_tool
 from .adapters._mcp import mcp_tools
 from .adapters._planner import llm_from_planner, planner_as_llm

@@ -7,9 +7,11 @@ together.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CoroutineType
 from typing import TYPE_CHECKING, Final
 
@@ -17,14 +19,19 @@ import attrs
 import trio
 from trio.lowlevel import checkpoint_if_cancelled
 
+from .. import prompt
 from ..actions import copied, unchecked
 from ..guarding import Block, ModelReply, Rewrite, ToolCall, ToolResult
-from . import _words
-from ._hooks import Instead, ask, give_back, judged
-from ._tools import Handler, Registered
+from ..loop._interruptible import ask
+from ..loop._repair import mended
+from ..loop._words import as_text, class_and_words
+from ._hooks import Instead, give_back, judged
+from ._tools import Handler
 
 if TYPE_CHECKING:
     from ._loop import Run
+
+NO_LIMIT: Final = contextlib.nullcontext()
 
 LONGEST: Final = 1e9
 """Seconds (30 years): a longer `tool_timeout` is none, and might not even be a float."""
@@ -33,24 +40,25 @@ _result: Callable[..., ToolResult] = unchecked(ToolResult)
 
 
 class Act:
-    """One call of a turn, on its way to its observation."""
+    """One call of a turn, on its way to its observation.
+
+    * `call`: with the arguments that it is to be run with; the conversation keeps what the model wrote.
+    * `instead`: what the hook wants to be run in place of the tool's handler, and the leave that it holds for that.
+    * `remarks`: notes of rewrites, put in front of the observation. `result`: once it has one, it is not run (again).
+    * `considered`: the guards were, or would have been, asked about it, so they hear of its result too.
+    """
 
     handler: Handler | None = None
-    remarks: Sequence[str] = ()
-    """Notes of rewrites, put in front of the observation."""
     instead: Instead | None = None
-    """What the hook wants to be run in place of the tool's handler, and the leave that it holds for that."""
+    remarks: Sequence[str] = ()
     result: ToolResult | None = None
-    """Once it has one, it is not run (again)."""
-    considered: bool = True
-    """The guards were, or would have been, asked about it, so they hear of its result too."""
-    begun: bool = False
-    observed: bool = False
+    considered = True
+    begun = False
+    observed = False
 
     def __init__(self, index: int, call: ToolCall) -> None:
         self.index = index
         self.call = call
-        """With the arguments that it is to be run with; the conversation keeps what the model wrote."""
 
     def fail(self, words: str, *, blocked: bool = False) -> None:
         self.result = _result(tool_call_id=self.call.id, content=words, is_error=True, blocked=blocked)
@@ -59,89 +67,67 @@ class Act:
 async def act(run: Run, reply: ModelReply) -> None:
     """All calls of a reply whose message has just been appended."""
     run.acts = [Act(index, call) for index, call in enumerate(reply.tool_calls)]
+    hooks = run.hooks
     if run.guarded:
         run.refusal = run.heard(await ask(run.guards.after_model, run.state, reply)).block
-    judges = run.guarded or run.options.hooks.before_tool_call is not None
     rows: Iterable[Sequence[Act]] = _rows(run) if run.options.parallel else zip(run.acts, strict=True)  # each alone
     for row in rows:
         try:
             for one in row:
-                found = _found(run, one)
-                if judges and found is not None:
-                    await _judge(run, one, found)
-        except BaseException:
+                await _judge(run, one)
+            await (_perform(run, row[0]) if len(row) == 1 else _perform_together(run, row))
+        finally:
             for one in row:
-                await give_back(one.instead, one.call.id)
-            raise
-        if len(row) == 1:
-            await _perform(run, row[0])
-        else:
-            await _perform_together(run, row)
+                if one.instead is not None and not one.begun:
+                    await give_back(one.instead, one.call.id)
         for one in row:
             _observe(run, one)
             if run.guarded and one.considered:
                 said = run.heard(await ask(run.guards.after_tool, one.call, one.result, run.state))
                 run.refusal = run.refusal if said.block is None else said.block
-            if run.options.hooks.on_tool_result is not None:
-                await ask(run.options.hooks.on_tool_result, one.result, one.call, run.state)
+            if hooks.on_tool_result is not None:
+                await ask(hooks.on_tool_result, one.result, one.call, run.state)
 
 
-def _rows(run: Run) -> Iterator[list[Act]]:
+def _rows(run: Run) -> Iterable[Sequence[Act]]:
     """The calls in their order; those in a row that may run beside each other are together (R22)."""
 
-    def safe(one: Act) -> bool:
+    def safe_or_alone(one: Act) -> int | None:
         tool = run.tools.get(one.call.name)
-        return tool is not None and tool.parallel_safe and tool.name != run.options.stop_tool_name
+        return None if tool is not None and tool.parallel_safe and tool.name != run.options.stop_tool_name else one.index
 
-    row: list[Act] = []
-    for one in run.acts:
-        if row and not (safe(row[-1]) and safe(one)):
-            yield row
-            row = []
-        row.append(one)
-    if row:
-        yield row
+    return (list(row) for _, row in itertools.groupby(run.acts, safe_or_alone))
 
 
 # May it be run, and with which arguments?
 
 
-def _found(run: Run, act: Act) -> Registered | None:
-    """The tool, when this is a call that could be run; one that could not has its result at once."""
-    call = act.call
-    words = _out_of_turn(run, act)
-    if words is not None:
+async def _judge(run: Run, act: Act) -> None:
+    """What may not be run has its result at once. The guards are asked in their order, then the hook; and rewritten arguments must
+    fit again (R30). What they are shown is a copy: only a `Rewrite` changes what is run, and nothing what the model has written.
+    """
+    call, tool = act.call, run.tools.get(act.call.name)
+    if (words := _out_of_turn(run, act)) is not None:
         act.considered = False
         act.fail(words, blocked=True)
-        return None
-    found = run.tools._find(call.name)
-    if found is None:
-        act.fail(_words.unknown_tool(call.name, [tool.name for tool in run.tools]))
-        return None
-    problem = found.check(call.arguments)
-    if problem is not None:
-        act.fail(_words.bad_arguments(call.name, problem, call.arguments))
-        return None
-    act.handler = found.tool.handler
-    return found
-
-
-async def _judge(run: Run, act: Act, found: Registered) -> None:
-    """The guards are asked in their order, then the hook; and rewritten arguments must fit again (R30).
-
-    What they are shown is a copy: only a `Rewrite` changes what is run, and nothing what the model has written.
-    """
-    call = act.call
+        return
+    if tool is None:
+        act.fail(prompt.unknown_tool(call.name, [tool.name for tool in run.tools]))
+        return
+    if (problem := tool._problem(call.arguments, is_json=not run.guarded)) is not None:
+        came = f"; what came is {call.arguments[:200]!r}" if isinstance(call.arguments, str) else ""
+        act.fail(_do_not_fit(call, f"{problem}{came}"))
+        return
+    act.handler = tool.handler
     if run.guarded:
         shown = _copy(call)
         said = run.heard(await ask(run.guards.before_tool, shown, run.state))
         if said.block is not None or said.stop is not None:
-            act.fail(_words.STOPPING if said.block is None else said.block, blocked=True)
+            act.fail(said.block if said.block is not None else "Not run: the run is being stopped.", blocked=True)
             return
         if said.call is not None and said.call is not shown:
             act.call, act.remarks = said.call, said.remarks
-    before = run.options.hooks.before_tool_call
-    if before is not None:
+    if (before := run.hooks.before_tool_call) is not None:
         match judged(await ask(before, _copy(act.call), run.state)):
             case Block(reason=reason):
                 act.fail(reason, blocked=True)
@@ -151,28 +137,31 @@ async def _judge(run: Run, act: Act, found: Registered) -> None:
                 act.remarks = [*act.remarks, note] if note is not None else act.remarks
             case Instead() as instead:
                 act.handler, act.instead = instead.run, instead
-    if act.call is not call and (problem := found.check(act.call.arguments)) is not None:
-        await give_back(act.instead, call.id)
+    if act.call is not call and (problem := tool._problem(act.call.arguments)) is not None:
         act.call = call
-        act.fail(_words.bad_arguments(call.name, problem), blocked=True)
+        act.fail(_do_not_fit(call, problem), blocked=True)
+
+
+def _copy(call: ToolCall) -> ToolCall:
+    return attrs.evolve(call, arguments=copied(call.arguments))
 
 
 def _out_of_turn(run: Run, act: Act) -> str | None:
     """Why this call is not even considered; None when it is."""
     most, stop = run.options.max_tool_calls_per_turn, run.options.stop_tool_name
     if run.summary is not None:
-        return _words.ENDED
+        return "Not run: the run had already ended with the stop tool."
     if run.stopped is not None and not run.last_call:
-        return _words.STOPPING
+        return "Not run: the run is being stopped."
     if run.refusal is not None:
         return run.refusal
     if most is not None and act.index >= most:
-        return _words.TOO_MANY.format(most=most)
-    return _words.ONLY_STOP.format(stop=stop) if run.last_call and act.call.name != stop else None
+        return f"Not run: at most {most} calls of one turn are run."
+    return f"Not run: only {stop} can be called now." if run.last_call and act.call.name != stop else None
 
 
-def _copy(call: ToolCall) -> ToolCall:
-    return attrs.evolve(call, arguments=copied(call.arguments))
+def _do_not_fit(call: ToolCall, problem: str) -> str:
+    return mended(f"The arguments do not fit {call.name}, so it was not run. {problem}"[: prompt.LIMITS["summary"]])
 
 
 # Running it
@@ -183,43 +172,35 @@ async def _perform(run: Run, act: Act) -> None:
     if act.result is not None:
         return
     call, options = act.call, run.options
-    at, cut = math.inf, _words.OUT_OF_TIME
-    if run.guarded:
-        at = run.guards.deadline(run.state)
-        if at <= trio.current_time():  # it may have passed while the guards, the hook or a person were asked
-            await give_back(act.instead, call.id)
-            act.fail(_words.TOO_LATE, blocked=True)
-            return
-    if options.tool_timeout is not None:
-        own = trio.current_time() + min(options.tool_timeout, LONGEST)
-        if own <= at:
-            at, cut = own, _words.TIMED_OUT.format(seconds=options.tool_timeout)
-    scope = None if at == math.inf else trio.CancelScope(deadline=at)
-    try:
-        await checkpoint_if_cancelled()
-    except BaseException:
-        await give_back(act.instead, call.id)
-        raise
+    deadline = run.guards.deadline(run.state) if run.guarded else math.inf
+    if run.guarded and deadline <= trio.current_time():  # it may have passed while the guards, the hook or a person were asked
+        act.fail("Not run: the time was up before this call began.", blocked=True)
+        return
+    scope, cut = _limit(deadline, options.tool_timeout)
+    await checkpoint_if_cancelled()
     assert act.handler is not None
     act.begun = True
     try:
         value = act.handler(copied(call.arguments), options.context)
         if type(value) is CoroutineType or inspect.isawaitable(value):
-            if scope is None:
+            with scope or NO_LIMIT:
                 value = await value
-            else:
-                with scope:
-                    value = await value
-                if scope.cancelled_caught:
-                    value = ToolResult(content=cut, is_error=True)
-        is_error = isinstance(value, ToolResult) and value.is_error
-        content = _words.content_of(value.content if isinstance(value, ToolResult) else value, options.max_result_chars)
-        if act.remarks:
-            content = "\n".join([*act.remarks, content])
+            if scope is not None and scope.cancelled_caught:
+                value = ToolResult(content=cut, is_error=True)
+        is_error, value = (value.is_error, value.content) if isinstance(value, ToolResult) else (False, value)
+        content = "\n".join([*act.remarks, as_text(value, options.max_result_chars)])
         act.result = _result(tool_call_id=call.id, content=content, is_error=is_error)
     except Exception as fault:
-        words = _words.raised(fault)
+        words = class_and_words(fault)
         act.fail(f"{cut} {words}" if scope is not None and scope.cancel_called else words)
+
+
+def _limit(deadline: float, timeout: float | None) -> tuple[trio.CancelScope | None, str]:
+    """What cuts a handler, at the earlier of the two; and what is said of one that is cut."""
+    if timeout is not None and (own := trio.current_time() + min(timeout, LONGEST)) <= deadline:
+        return trio.CancelScope(deadline=own), f"Timed out after {timeout:g} s and was cut. It may have had an effect."
+    scope = None if deadline == math.inf else trio.CancelScope(deadline=deadline)
+    return scope, "Out of time: this call was cut. It may have had an effect."
 
 
 async def _perform_together(run: Run, row: Sequence[Act]) -> None:
@@ -249,8 +230,9 @@ def _observe(run: Run, act: Act) -> None:
 def answer_the_rest(run: Run) -> None:
     """The run was ended from outside: answer what has no answer yet. Plain, so that nothing can come between."""
     for one in run.acts:
-        if one.observed:
-            continue
-        if one.result is None:
-            one.fail(_words.IN_FLIGHT if one.begun else _words.FAILED_BESIDE, blocked=not one.begun)
-        _observe(run, one)
+        if not one.observed:
+            if one.result is None and one.begun:
+                one.fail("The run ended while this call was running. It may have had an effect.")
+            elif one.result is None:
+                one.fail("Not run: the run ended before this call began.", blocked=True)
+            _observe(run, one)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import attrs
-import trio
 from attrs.validators import is_callable, optional
-from trio.lowlevel import checkpoint_if_cancelled
 
-from ..guarding import Block, Rewrite, ToolCall, ToolResult
-from ..guarding._nouns import Record
-from ..ports import Usage
-from ._errors import ReactOptionError
+from ..actions._valid import must_be
+from ..errors import BadOptionsError
+from ..guarding import Block, Rewrite
+from ..loop._interruptible import close
 
-LOG: Final = logging.getLogger("foxloop_trio.react")
+Hook = Callable[..., Any]
 
-GIVE_BACK_SECONDS: Final = 5.0
-"""How long giving back the leave of a call that is not run may take. The loop's `cancel_grace` has the same default."""
+_HOOK: Final = optional(must_be("a function", callable, owner="hooks: "))
 
 
 @attrs.frozen(kw_only=True)
@@ -34,39 +29,35 @@ class Hooks:
     * `on_turn_end(state, turn)`, then `persist_turn(turn)`; `turn` is a `TurnRecord`.
     * `should_stop(state)`: true ends the run.
 
-    A hook that raises ends the run with that exception, which carries `partial_result`.
+    A hook that raises ends the run with that exception, which carries `partial_result`. Raises BadOptionsError for what is no
+    function.
     """
 
-    build_context: Callable[..., Any] | None = None
-    on_turn_start: Callable[..., Any] | None = None
-    before_tool_call: Callable[..., Any] | None = None
-    on_tool_result: Callable[..., Any] | None = None
-    on_turn_end: Callable[..., Any] | None = None
-    persist_turn: Callable[..., Any] | None = None
-    should_stop: Callable[..., Any] | None = None
+    build_context: Hook | None = attrs.field(default=None, validator=_HOOK)
+    on_turn_start: Hook | None = attrs.field(default=None, validator=_HOOK)
+    before_tool_call: Hook | None = attrs.field(default=None, validator=_HOOK)
+    on_tool_result: Hook | None = attrs.field(default=None, validator=_HOOK)
+    on_turn_end: Hook | None = attrs.field(default=None, validator=_HOOK)
+    persist_turn: Hook | None = attrs.field(default=None, validator=_HOOK)
+    should_stop: Hook | None = attrs.field(default=None, validator=_HOOK)
 
     @classmethod
     def of(cls, given: object) -> Hooks:
-        """From a `Hooks`, a mapping, or any object with some of these methods. Raises BadOptionsError for what is no function."""
-        if given is None:
-            return NO_HOOKS
+        """From a `Hooks`, a mapping, any object with some of these methods, or None. Raises BadOptionsError for what is none."""
+        if given is None or isinstance(given, Hooks):
+            return given or NO_HOOKS
         if isinstance(given, Mapping):
-            unknown = [str(name) for name in given if name not in NAMES]
-            if unknown:
-                raise ReactOptionError(f"hooks: {', '.join(unknown)} is not known; known are {', '.join(NAMES)}")
             found = dict(given)
         else:
             found = {name: hook for name in NAMES if (hook := getattr(given, name, None)) is not None}
-            if not found and not isinstance(given, Hooks):
-                raise ReactOptionError(f"hooks: {type(given).__name__} has none of {', '.join(NAMES)}")
-        for name, hook in found.items():
-            if hook is not None and not callable(hook):
-                raise ReactOptionError(f"hooks: {name} must be a function, not {type(hook).__name__}")
+        unknown = [str(name) for name in found if name not in NAMES]
+        if unknown or not (found or isinstance(given, Mapping)):
+            raise BadOptionsError(f"hooks: known are {', '.join(NAMES)}, not {', '.join(unknown) or type(given).__name__}")
         return cls(**found)
 
 
-NO_HOOKS = Hooks()
-NAMES = tuple(field.name for field in attrs.fields(Hooks))
+NO_HOOKS: Final = Hooks()
+NAMES: Final = tuple(field.name for field in attrs.fields(Hooks))
 
 
 @attrs.frozen(kw_only=True)
@@ -81,22 +72,6 @@ class Instead:
     drop: Callable[[], Awaitable[Any] | None] | None = attrs.field(default=None, validator=optional(is_callable()))
 
 
-@attrs.frozen(kw_only=True)
-class TurnRecord(Record):
-    """One turn, for `on_turn_end` and `persist_turn`. `started` and `ended` are on Trio's clock, in seconds."""
-
-    _ALWAYS = ("number", "text", "tool_calls", "results", "started", "ended")
-    _SOMETIMES = ("usage",)
-
-    number: int
-    text: str | None
-    tool_calls: tuple[ToolCall, ...]
-    results: tuple[ToolResult, ...]
-    usage: Usage | None
-    started: float
-    ended: float
-
-
 def judged(answer: Any) -> Block | Rewrite | Instead | None:
     """What `before_tool_call` meant. Raises TypeError for what it may not return."""
     if answer is None or isinstance(answer, Block | Rewrite | Instead):
@@ -109,21 +84,7 @@ def judged(answer: Any) -> Block | Rewrite | Instead | None:
     raise TypeError(f"before_tool_call may return None, block and reason, arguments, or Instead, not {answer!r}"[:300])
 
 
-async def ask(hook: Callable[..., Any], *args: Any) -> Any:
-    """What a hook, sync or async, answers. It is not called at all when a cancel is pending (R18)."""
-    await checkpoint_if_cancelled()
-    value = hook(*args)
-    return await value if inspect.isawaitable(value) else value
-
-
-async def give_back(instead: Instead | None, call_id: str) -> None:
-    """The call is not run after all. What `drop` raises must hide neither what ended the call nor what comes next."""
-    if instead is None or instead.drop is None:
-        return
-    with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_SECONDS):
-        try:
-            done = instead.drop()
-            if inspect.isawaitable(done):
-                await done
-        except Exception:
-            LOG.exception("what was held for the call %s could not be given back", call_id)
+async def give_back(instead: Instead, call_id: str) -> None:
+    """The call is not run after all."""
+    if instead.drop is not None:
+        await close(instead.drop, "what was held for the call %s could not be given back", call_id)

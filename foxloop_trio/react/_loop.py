@@ -1,28 +1,34 @@
 """`run_react_loop`: think, act, observe, until the stop tool is called or something else ends the run.
 
-The order of a turn is the text of `Run.turn`, from top to bottom; `think` (in `_thinking`) asks the model, and `act` (in
-`_acting`) sees to its calls. The run lives in its caller's task; the only nursery is around handlers that may run beside each
-other, and it is closed before the next observation. So cancelling the caller ends the run, and nothing of it goes on.
+The order of a turn is the text of `Run.turn`, from top to bottom; `act` (in `_acting`) sees to the model's calls. The run lives in
+its caller's task; the only nursery is around handlers that may run beside each other, and it is closed before the next observation.
+So cancelling the caller ends the run, and nothing of it goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import trio
-from trio.lowlevel import Task, checkpoint, current_task
+from trio.lowlevel import Task, checkpoint, checkpoint_if_cancelled, current_task
 
-from ..guarding import GuardChain, Message, ModelReply, OnAsk, Said, State
+from ..guarding import GuardChain, Message, ModelReply, OnAsk, Said, State, Stop
+from ..guarding._nouns import TurnRecord, added
+from ..loop._conversation import Conversation
+from ..loop._interruptible import ask
+from ..loop._model_reply import read_model_reply
+from ..loop._words import class_and_words
 from ..tools import Tool
 from ._acting import Act, act, answer_the_rest
-from ._conversation import Conversation
-from ._hooks import Hooks, TurnRecord, ask
+from ._hooks import Hooks
 from ._options import Llm, Options
 from ._result import AgentRunResult, StateHolder, partial_result
-from ._thinking import think
-from ._tools import ReactTool, RunRegistry, ToolRegistry
+from ._tools import ReactTool, ToolRegistry, registry_of_run
+
+NO_REPLY: Final = ModelReply()
+"""Stands for what a request has not brought: it was cut, or it failed and may (`llm_errors`)."""
 
 
 async def run_react_loop(
@@ -50,18 +56,17 @@ async def run_react_loop(
 
     * `llm`: has ``async complete(*, system, messages, tools)``; answers with `text` and `tool_calls`, as a mapping or an object.
     * `tools`: `ReactTool`s, tools of `foxloop_trio.tools`, or a `ToolRegistry`, which may grow while the run goes on.
-    * `system`: the system prompt; handed to the model as it is, and never put into the conversation.
-    * `initial_messages`: the seed, copied. `context`: any value; the handlers' second argument.
-    * `hooks`: see `Hooks`. `guards`: asked in their order before each call, then `before_tool_call`.
-      `on_ask`: ``(call, reason, state) -> bool``, for a guard that wants a person to decide; without it such a call is blocked.
-    * `max_turns`: most turns of this call; one that goes on from another run has as many again.
-    * `stop_tool_name`: calling this tool ends the run; it is there by itself unless a tool has the name.
+    * `system`: handed to the model as it is, and never put into the conversation. `initial_messages`: the seed of that, copied.
+    * `hooks`: see `Hooks`. `context`: any value; the handlers' second argument.
+    * `guards`: asked in their order before each call, then `before_tool_call`. `on_ask`: ``(call, reason, state) -> bool``, for a
+      guard that wants a person to decide; without it such a call is blocked.
+    * `max_turns`: most turns of this call. `stop_tool_name`: calling this tool, which is there by itself, ends the run.
     * `max_tool_calls_per_turn`: further calls of a turn are answered and not run. `tool_timeout`: seconds of one handler.
     * `parallel`: calls in a row whose tools are `parallel_safe` run beside each other. `stop_on_text`: a turn with text and without
       calls ends the run. `max_result_chars`: longest observation.
     * `llm_errors`: so many failures of the model in a row become notes to it, each of which costs a turn; one more is raised.
-    * `resume_from`: a result, or its ``to_json()``, whose conversation and count of turns this run goes on from.
-    * `state_out`: keeps the state when the run is cancelled.
+    * `resume_from`: a result, or its ``to_json()``, whose conversation and count of turns go on. `state_out`: keeps the state when
+      the run is cancelled.
 
     Raises ValueError (as `BadOptionsError` or `BadToolError`) before the model is asked. What the model or a hook raises comes out
     as it is, with the `AgentRunResult` of what was done as its `partial_result`.
@@ -70,12 +75,25 @@ async def run_react_loop(
 
 
 class Run:
-    """One run, from its options to its result: what is known of it while it goes on, and the order of a turn."""
+    """One run, from its options to its result: what is known of it while it goes on, and the order of a turn.
+
+    * `notes`: what the guards have to tell the model before its next request. `stopped`: why a guard ends the run, and its detail.
+    * `last_call`: this is the one more request that a guard granted; only the stop tool can be called.
+    * `failures`: requests to the model that failed in a row. `summary`: what the stop tool said; not None once it was run.
+    * `acts`: the calls of this turn. `refusal`: why a guard refuses those that are left.
+    """
+
+    stopped: tuple[str, dict[str, Any] | None] | None = None
+    last_call = False
+    failures = 0
+    summary: str | None = None
+    refusal: str | None = None
 
     def __init__(self, options: Options) -> None:
         begin = options.begin()
         self.options = options
-        self.tools = RunRegistry(options.tools, options.stop_tool_name)
+        self.hooks = Hooks.of(options.hooks)
+        self.tools = registry_of_run(options.tools, options.stop_tool_name)
         self.state = State(
             messages=list(begin.messages),
             turn=begin.turns,
@@ -87,35 +105,20 @@ class Run:
         )
         self.talk = Conversation(self.state)
         self.guards = GuardChain(options.guards, on_ask=options.on_ask)
-        self.guarded = bool(options.guards)
+        self.guarded = bool(self.guards)
         self.last_turn = begin.turns + options.max_turns
         self.notes: list[str] = []
-        """What the guards have to tell the model, before its next request."""
-        self.stopped: Said | None = None
-        """The guard's word that ends the run."""
-        self.last_call = False
-        """This is the one more model call that a guard granted; only the stop tool can be called."""
-        self.summary: str | None = None
-        """What the stop tool said; not None once it was run."""
-        self.failures = 0
-        """Requests to the model that failed in a row."""
-        self.asked = False
-        """The model was asked in this turn."""
         self.acts: list[Act] = []
-        """The calls of this turn."""
-        self.refusal: str | None = None
-        """Why a guard refuses the calls that are left in this turn."""
         self._task = current_task()
         self._rests = _rests_of(self._task)
 
     async def to_its_end(self) -> AgentRunResult:
-        state = self.state
+        state, result = self.state, None
         if self.options.state_out is not None:
             self.options.state_out.state = state
         try:
-            if self.guarded:
-                self.heard(await self.guards.open(state))
-            result = self._stopped_by_guard() if self.stopped is not None else None
+            if self.guarded and self.heard(await self.guards.open(state)).stop is not None:
+                result = self._stopped_by_guard()
             while result is None:
                 result = await self.turn()
             return result
@@ -130,7 +133,7 @@ class Run:
 
     async def turn(self) -> AgentRunResult | None:
         """One turn; the result when it was the last."""
-        options, hooks, state = self.options, self.options.hooks, self.state
+        options, hooks, state = self.options, self.hooks, self.state
         recorded = hooks.on_turn_end is not None or hooks.persist_turn is not None
         started = trio.current_time() if recorded else 0.0
         state.turn += 1
@@ -143,12 +146,11 @@ class Run:
             await ask(hooks.on_turn_start, state)
 
         self.acts, self.refusal = [], None
-        thought = await think(self)
-        if thought is None and not self.asked:
+        reply = await (self._agreed_request() if self.guarded else self._request())
+        if reply is None:
             state.turn -= 1  # a guard refused the request, so this turn has not begun
             return self._stopped_by_guard()
-        reply = thought or ModelReply()
-        if thought is not None:
+        if reply is not NO_REPLY:
             self.talk.add_reply(reply)
             await act(self, reply)
 
@@ -168,30 +170,76 @@ class Run:
                 await ask(hooks.persist_turn, turn)
 
         if self.summary is not None and not self.last_call:
-            return self._end("task_done", self.summary)
+            return self._end("task_done")
         if self.stopped is not None:
             return self._stopped_by_guard()
         if options.stop_on_text and reply.text and not reply.tool_calls:
-            return self._end("text", reply.text)
+            return self._end("text", text=reply.text)
         if hooks.should_stop is not None and await ask(hooks.should_stop, state):
             return self._end("should_stop")
         return self._end("max_turns") if state.turn >= self.last_turn else None
+
+    # Think: what the model is sent, when it may be asked at all, and what becomes of a request that fails or is cut
+
+    async def _agreed_request(self) -> ModelReply | None:
+        """As `_request`, when the guards agree, until their deadline; None when the model was not asked at all."""
+        asked = cut = False
+        while True:
+            said = await ask(self.guards.before_model, self.state)
+            if said.stop is None and cut:
+                said.stop, said.guard = Stop("budget", "the deadline passed before the model had answered"), "deadline"
+            if (stop := self.heard(said).stop) is not None:
+                if self.last_call or not stop.last_call:
+                    return NO_REPLY if asked else None
+                self.last_call = True
+            deadline = self.guards.deadline(self.state)
+            if deadline > trio.current_time():  # it may have passed while the guards were asked
+                asked = True
+                with trio.CancelScope(deadline=deadline):
+                    return await self._request()
+            cut = True  # the guard whose deadline it was says what that means
+
+    async def _request(self) -> ModelReply:
+        """The model's reply; `NO_REPLY` when it failed and may."""
+        options, state, talk = self.options, self.state, self.talk
+        talk.settle()
+        while self.notes:
+            talk.add_note(self.notes.pop(0))
+        specs = self.tools.to_specs()
+        if self.last_call:
+            specs = [spec for spec in specs if spec.name == options.stop_tool_name]
+        await checkpoint_if_cancelled()
+        try:
+            raw = await options.llm.complete(system=options.system, messages=list(state.messages), tools=specs)
+            reply = read_model_reply(raw, state.turn, talk.used)
+        except Exception as fault:
+            self.failures += 1
+            if self.failures > options.llm_errors:
+                raise
+            talk.add_note(f"The last request to the model failed ({class_and_words(fault)}). Go on from here.")
+            return NO_REPLY
+        self.failures = 0
+        if reply.usage is not None:
+            state.usage = added(state.usage, reply.usage)
+        return reply
+
+    # What the guards said, and the end
 
     def heard(self, said: Said) -> Said:
         """What the guards said at some moment. Notes wait for the next request; the first stop ends the run after this turn."""
         self.notes += said.notes
         if said.stop is not None and self.stopped is None:
-            self.stopped = said
+            self.stopped = said.stop.reason, said.stop_detail()
         return said
 
     def _stopped_by_guard(self) -> AgentRunResult:
         assert self.stopped is not None
-        assert self.stopped.stop is not None
-        return self._end(self.stopped.stop.reason, self.summary, self.stopped.stop_detail())
+        return self._end(*self.stopped)
 
-    def _end(self, stopped: str, summary: str | None = None, detail: dict[str, Any] | None = None) -> AgentRunResult:
+    def _end(self, stopped: str, detail: dict[str, Any] | None = None, *, text: str | None = None) -> AgentRunResult:
         self.talk.settle()
         turns, messages, usage = self.state.turn, list(self.state.messages), self.state.usage
+        summary = self.summary if text is None else text
         return AgentRunResult(
             stopped=stopped, turns=turns, messages=messages, final_summary=summary, usage=usage, stop_detail=detail
         )

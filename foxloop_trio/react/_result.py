@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
 
-from ..actions import Money
+from ..actions import Money, stored
 from ..actions._valid import text, whole
+from ..errors import BadOptionsError
 from ..guarding import Message, State
 from ..guarding._nouns import NO_USAGE
+from ..loop._conversation import read_message, readable
+from ..loop._model_reply import read_usage
 from ..ports import Usage
-from ._errors import ReactOptionError
-from ._reading import read_message, read_usage, readable
 
 VERSION: Final = 1
-UNFINISHED: Final = "unfinished"
-"""`stopped` of a `partial_result`: the run did not end by itself."""
 
 
 @attrs.frozen(kw_only=True)
@@ -41,14 +39,16 @@ class AgentRunResult:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, for `resume_from=`. Of what is no JSON in arguments or details its `repr` stands there."""
+        messages = [message.to_json() for message in self.messages]
+        for call in [call for message in messages for call in message.get("tool_calls", ())]:
+            call["arguments"] = stored(call["arguments"])
+        detail: Any = self.stop_detail
         return {
             "version": VERSION,
-            "stopped": self.stopped,
-            "turns": self.turns,
-            "messages": [_stored(message) for message in self.messages],
-            "final_summary": self.final_summary,
+            **attrs.asdict(self, recurse=False),
+            "messages": messages,
             "usage": attrs.asdict(self.usage, filter=lambda _, value: value is not None),
-            "stop_detail": _each(self.stop_detail) if isinstance(self.stop_detail, Mapping) else _json_of(self.stop_detail),
+            "stop_detail": {str(key): stored(detail[key]) for key in detail} if isinstance(detail, Mapping) else stored(detail),
         }
 
     @classmethod
@@ -57,10 +57,9 @@ class AgentRunResult:
         try:
             if plain["version"] != VERSION:
                 raise ValueError(f"version is {plain['version']!r}; this release reads version {VERSION}")
-            usage = read_usage(plain["usage"])
+            usage, cost = read_usage(plain["usage"]), plain["usage"].get("cost")
             if usage is None:
                 raise ValueError(f"usage is {plain['usage']!r}")
-            cost = plain["usage"].get("cost")
             return cls(
                 stopped=plain["stopped"],
                 turns=plain["turns"],
@@ -70,7 +69,13 @@ class AgentRunResult:
                 stop_detail=plain.get("stop_detail"),
             )
         except (LookupError, TypeError, ValueError, AttributeError) as fault:
-            raise ReactOptionError(f"resume_from is not what AgentRunResult.to_json() gives: {fault!r}"[:500]) from fault
+            raise BadOptionsError(f"resume_from is not what AgentRunResult.to_json() gives: {fault!r}"[:500]) from fault
+
+
+def partial_result(state: State) -> AgentRunResult:
+    """What was done so far, whatever hooks have left in the state."""
+    messages = list(readable(state.messages))
+    return AgentRunResult(stopped="unfinished", turns=max(0, state.turn), messages=messages, usage=state.usage)
 
 
 class StateHolder:
@@ -89,31 +94,3 @@ class StateHolder:
     def partial_result(self) -> AgentRunResult | None:
         """What was done so far, for `resume_from=`; None before the run began."""
         return partial_result(self.state) if self.state is not None else None
-
-
-def partial_result(state: State) -> AgentRunResult:
-    """What was done so far, whatever hooks have left in the state."""
-    return AgentRunResult(stopped=UNFINISHED, turns=max(0, state.turn), messages=list(readable(state.messages)), usage=state.usage)
-
-
-def _stored(message: Message) -> dict[str, Any]:
-    plain = message.to_json()
-    for call in plain.get("tool_calls", ()):
-        call["arguments"] = _json_of(call["arguments"])
-    return plain
-
-
-def _each(detail: Mapping[Any, Any]) -> dict[str, Any]:
-    return {str(key): _json_of(value) for key, value in detail.items()}
-
-
-def _json_of(value: Any) -> Any:
-    """The value as JSON keeps it, or its words."""
-    try:
-        return json.loads(json.dumps(value, allow_nan=False, default=repr))
-    except (TypeError, ValueError, RecursionError):  # a key that is no text, NaN, a circle, too deep
-        pass
-    try:
-        return repr(value)
-    except RecursionError:
-        return f"<{type(value).__name__}>"

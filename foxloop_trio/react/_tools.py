@@ -1,11 +1,4 @@
-"""The tools of a ReAct run: plain functions with a schema, the registry that holds them, and the stop tool.
-
-::
-
-    weather = ReactTool(name="weather", description="…", parameters={…}, handler=lambda args, context: "sunny")
-    registry = ToolRegistry([weather])
-    registry.register(other)        # also while a run goes on: the next turn shows it
-"""
+"""The tools of a ReAct run: plain functions with a schema, the registry that holds them, and the stop tool."""
 
 from __future__ import annotations
 
@@ -16,31 +9,21 @@ from typing import Any, Final
 
 import attrs
 
-from ..errors import BadSchemaError
-from ..guarding._nouns import Record
+from ..errors import BadToolError
+from ..guarding._nouns import ToolSpec
+from ..loop._words import class_and_words
+from ..prompt import FINISH_TOOL
 from ..tools import Tool
-from ..tools._check import args_check
+from ..tools._check import ArgsCheck, args_check
 from ..tools._schema import accept_schema
-from . import _words
-from ._errors import ReactSchemaError, ReactToolError
+from ..tools._tool import need_callable
 
 Handler = Callable[[dict[str, Any], Any], Any]
 """``(args, context)``, sync or async; returns text, a `ToolResult`, or any other JSON."""
 
-ArgsCheck = Callable[[object], str | None]
+HostCheck = Callable[[object], str | None]
 
 NO_ARGUMENTS: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
-
-
-@attrs.frozen(kw_only=True)
-class ToolSpec(Record):
-    """What the model sees of a tool."""
-
-    _ALWAYS = ("name", "description", "parameters")
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
 
 
 @attrs.frozen(kw_only=True)
@@ -49,8 +32,7 @@ class ReactTool:
 
     * `parameters`: a JSON Schema of the subset of `foxloop_trio.tools`; arguments that do not fit it never reach the handler.
     * `parallel_safe`: may run beside other such tools with ``run_react_loop(parallel=True)``.
-    * `read_only`: changes nothing; guards may ask.
-    * `scope`, `risk`: tags that policy rules can match.
+    * `read_only`: changes nothing; guards may ask. `scope`, `risk`: tags that policy rules can match.
     * `cost`: ``(args) -> int``, what a call costs, for budget guards.
     * `check`: ``(args) -> str | None`` in place of our check, for a schema beyond the subset: None when they fit, else why not. It
       is asked about objects only; arguments of which it raises do not fit either.
@@ -67,28 +49,43 @@ class ReactTool:
     scope: str | None = None
     risk: str | None = None
     cost: Callable[[dict[str, Any]], int] | None = None
-    check: ArgsCheck | None = None
+    check: HostCheck | None = None
+
+    @functools.cached_property
+    def _spec(self) -> ToolSpec:
+        return ToolSpec(name=self.name, description=self.description, parameters=self.parameters)
+
+    @functools.cached_property
+    def _problem(self) -> ArgsCheck:
+        """Why arguments do not fit, or None when they do. Raises BadSchemaError for parameters outside the subset."""
+        if self.check is not None:
+            return functools.partial(_problem_of_objects, self.check)
+        rules = accept_schema(self.parameters, f"{self.name}.parameters")
+        if rules["type"] != "object":
+            raise BadToolError(f"tool {self.name!r}: parameters must have the type 'object', since arguments are named")
+        return args_check(rules)
 
 
-@attrs.frozen
-class Registered:
-    """A tool, what the model sees of it, and the check of its arguments, compiled once."""
-
-    tool: ReactTool
-    spec: ToolSpec
-    check: ArgsCheck
+def _problem_of_objects(check: HostCheck, value: object, *, is_json: bool = False) -> str | None:
+    """What the host's own check says. It sees objects only (R15), and what it raises is said of the arguments."""
+    if not isinstance(value, dict):
+        return "arguments: must be an object"
+    try:
+        return check(value)
+    except Exception as fault:
+        return class_and_words(fault)
 
 
 class ToolRegistry:
-    """The tools by name, in the order in which they were registered.
+    """The tools by name, in the order in which they were registered; also while a run goes on, and its next turn shows them.
 
     Raises ValueError (as `BadToolError`) for an empty or repeated name and for a handler that cannot be called, and BadSchemaError
     for parameters outside the subset.
     """
 
     def __init__(self, tools: Iterable[ReactTool | Tool] = ()) -> None:
-        self._tools: dict[str, Registered] = {}
-        self._specs: list[ToolSpec] = []
+        self._tools: dict[str, ReactTool] = {}
+        self._stop: ReactTool | None = None
         for tool in tools:
             self.register(tool)
 
@@ -98,24 +95,24 @@ class ToolRegistry:
             from .adapters._gate import react_tool  # which needs this module
 
             tool = react_tool(tool)
-        found = _registered(tool)
-        if found.tool.name in self._tools:
-            raise ReactToolError(f"tool {found.tool.name!r}: two tools have this name")
-        self._tools[found.tool.name] = found
-        self._specs.append(found.spec)
+        _validate(tool)
+        if tool.name in self._tools:
+            raise BadToolError(f"tool {tool.name!r}: two tools have this name")
+        self._tools[tool.name] = tool
 
     def get(self, name: str) -> ReactTool | None:
-        found = self._find(name)
-        return found.tool if found is not None else None
+        found = self._tools.get(name)
+        return self._stop if found is None and self._stop is not None and self._stop.name == name else found
 
     def has(self, name: str) -> bool:
-        return self._find(name) is not None
+        return self.get(name) is not None
 
     def list(self) -> Sequence[ReactTool]:
-        return [found.tool for found in self._tools.values()]
+        tools = [*self._tools.values()]
+        return tools if self._stop is None or self._stop.name in self._tools else [*tools, self._stop]
 
     def to_specs(self) -> Sequence[ToolSpec]:
-        return [*self._specs]
+        return [tool._spec for tool in self.list()]
 
     def __iter__(self) -> Iterator[ReactTool]:
         return iter(self.list())
@@ -123,82 +120,36 @@ class ToolRegistry:
     def __len__(self) -> int:
         return len(self.list())
 
-    def _find(self, name: str) -> Registered | None:
-        return self._tools.get(name)
 
-
-class RunRegistry(ToolRegistry):
-    """A registry as one run sees it: the host's own tools, and behind them the built-in stop tool unless the host has one of the
-    name (R1)."""
-
-    def __init__(self, base: ToolRegistry, stop_tool_name: str) -> None:
-        self._tools, self._specs = base._tools, base._specs  # the very same: what is registered in one of the two is in both
-        self._stop = _stop_tool(stop_tool_name)
-
-    def list(self) -> Sequence[ReactTool]:
-        return super().list() if self._stop.tool.name in self._tools else [*super().list(), self._stop.tool]
-
-    def to_specs(self) -> Sequence[ToolSpec]:
-        return [*self._specs] if self._stop.tool.name in self._tools else [*self._specs, self._stop.spec]
-
-    def _find(self, name: str) -> Registered | None:
-        found = self._tools.get(name)
-        return self._stop if found is None and name == self._stop.tool.name else found
+def registry_of_run(tools: Iterable[ReactTool | Tool] | ToolRegistry, stop_tool_name: str) -> ToolRegistry:
+    """The tools as one run sees them: the very same, and behind them the built-in stop tool, unless one has its name (R1)."""
+    base = tools if isinstance(tools, ToolRegistry) else ToolRegistry(tools)
+    seen = ToolRegistry()
+    seen._tools, seen._stop = base._tools, _stop_tool(stop_tool_name)
+    return seen
 
 
 @functools.lru_cache(maxsize=64)
-def _stop_tool(name: str) -> Registered:
-    """The built-in stop tool (R1)."""
-    tool = ReactTool(
+def _stop_tool(name: str) -> ReactTool:
+    return ReactTool(
         name=name,
         description="Call this when the task is done, or cannot be done, and say in `summary` what came of it.",
-        parameters={
-            "type": "object",
-            "properties": {"summary": {"type": "string", "description": "What was done, in a sentence or two."}},
-            "required": ["summary"],
-        },
+        parameters=FINISH_TOOL["function"]["parameters"],
         handler=lambda args, context: "The run ends here.",
         read_only=True,
     )
-    return _registered(tool)
 
 
-def _registered(tool: object) -> Registered:
+def _validate(tool: object) -> None:
     if not isinstance(tool, ReactTool):
-        raise ReactToolError(f"a tool is a ReactTool, or a Tool of foxloop_trio.tools, not {type(tool).__name__}")
-    name: object = tool.name
-    if not isinstance(name, str) or not name.strip():
-        raise ReactToolError(f"a tool needs a name that is not empty, not {name!r}")
-    description: object = tool.description
-    if not isinstance(description, str):
-        raise ReactToolError(f"tool {name!r}: description must be text, not {type(description).__name__}")
-    for part in ("handler", "check", "cost"):
-        value = getattr(tool, part)
-        if not callable(value) and (part == "handler" or value is not None):
-            raise ReactToolError(f"tool {name!r}: {part} must be a function, not {type(value).__name__}")
-        if part != "handler" and inspect.iscoroutinefunction(value):
-            raise ReactToolError(f"tool {name!r}: {part} must be a plain function, not an async one")
-    spec = ToolSpec(name=name, description=description, parameters=tool.parameters)
-    if tool.check is not None:
-        return Registered(tool, spec, _objects_only(tool.check))
-    try:
-        rules = accept_schema(tool.parameters, f"{name}.parameters")
-    except BadSchemaError as fault:
-        raise ReactSchemaError(str(fault)) from fault
-    if rules["type"] != "object":
-        raise ReactToolError(f"tool {name!r}: parameters must have the type 'object', since arguments are named")
-    return Registered(tool, spec, args_check(rules))
-
-
-def _objects_only(check: ArgsCheck) -> ArgsCheck:
-    """The host's own check, made safe: it sees objects only (R15), and what it raises is said of the arguments."""
-
-    def problem(value: object) -> str | None:
-        if not isinstance(value, dict):
-            return "arguments: must be an object"
-        try:
-            return check(value)
-        except Exception as fault:
-            return _words.raised(fault)
-
-    return problem
+        raise BadToolError(f"a tool is a ReactTool, or a Tool of foxloop_trio.tools, not {type(tool).__name__}")
+    if not isinstance(tool.name, str) or not tool.name.strip():
+        raise BadToolError(f"a tool needs a name that is not empty, not {tool.name!r}")
+    if not isinstance(tool.description, str):
+        raise BadToolError(f"tool {tool.name!r}: description must be text, not {type(tool.description).__name__}")
+    need_callable(tool, "handler")
+    for part in ("check", "cost"):
+        need_callable(tool, part, optional=True)
+        if inspect.iscoroutinefunction(getattr(tool, part)):
+            raise BadToolError(f"tool {tool.name!r}: {part} must be a plain function, not an async one")
+    _ = tool._problem  # what is wrong with the schema shows here

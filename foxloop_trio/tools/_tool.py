@@ -145,17 +145,17 @@ def _validate_parts(tool: Tool) -> None:
         raise BadToolError(f"tool {tool.name!r}: scope must be one of {', '.join(SCOPES)}, not {repr(tool.scope)[:80]}")
     if tool.scope == "pay" and tool.amount is None:
         raise BadToolError(f"tool {tool.name!r}: scope 'pay' needs an amount function")
-    _need_callable(tool, "amount", optional=True)
-    _need_callable(tool, "asks", optional=True)
+    need_callable(tool, "amount", optional=True)
+    need_callable(tool, "asks", optional=True)
     if isinstance(tool.domain, str):
         if not tool.domain or _HOST_STAINS.search(tool.domain):
             raise BadToolError(f"tool {tool.name!r}: domain must be a host name such as notes.local, not {tool.domain[:80]!r}")
     else:
-        _need_callable(tool, "domain")
-    _need_callable(tool, "run")
-    _need_callable(tool, "describe", optional=True)
-    _need_callable(tool, "prepare", optional=True)
-    _need_callable(tool, "redact", optional=True)
+        need_callable(tool, "domain")
+    need_callable(tool, "run")
+    need_callable(tool, "describe", optional=True)
+    need_callable(tool, "prepare", optional=True)
+    need_callable(tool, "redact", optional=True)
     if tool.environment is not None and not callable(getattr(tool.environment, "ready", None)):
         raise BadToolError(
             f"tool {tool.name!r}: environment must have an async ready(), {type(tool.environment).__name__} has none"
@@ -165,7 +165,7 @@ def _validate_parts(tool: Tool) -> None:
         raise BadToolError(f"tool {tool.name!r}: human must be True or False, not {repr(human)[:80]}")
 
 
-def _need_callable(tool: Tool, part: str, *, optional: bool = False) -> None:
+def need_callable(tool: Any, part: str, *, optional: bool = False) -> None:
     value = getattr(tool, part)
     if not callable(value) and not (optional and value is None):
         wanted = "a host name or a function" if part == "domain" else "a function"

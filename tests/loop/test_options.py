@@ -43,17 +43,20 @@ def make(parts: Any, **options: Any) -> Loop:
     ],
 )
 def test_an_option_out_of_its_range_is_refused_and_named(parts: Any, option: str, value: Any) -> None:
-    """Section 1: bad-options, when the loop is made and not when it runs."""
+    """Section 1: bad-options, a ValueError too, when the loop is made and not when it runs."""
     with pytest.raises(BadOptionsError, match=option) as caught:
         make(parts, **{option: value})
     assert caught.value.code == "bad-options"
+    assert isinstance(caught.value, ValueError)
 
 
 def test_what_is_no_guard_is_refused(parts: Any) -> None:
     """An option is never silently ignored; its default is accepted."""
-    with pytest.raises(BadOptionsError, match="guards"):
-        make(parts, guards=[object()])
+    for none in ([object()], 3, "LoopDetector"):
+        with pytest.raises(BadOptionsError, match="guards"):
+            make(parts, guards=none)
     make(parts, guards=())
+    make(parts, guards=iter(()))
 
 
 @pytest.mark.parametrize("name", ["tokens", "tool_calls", "seconds", "planner_seconds", "tool_seconds", "approval_seconds"])

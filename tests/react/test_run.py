@@ -184,14 +184,14 @@ async def test_a_handler_that_raises_is_an_observation_and_the_run_goes_on() -> 
 
     def handler(args: dict[str, Any], context: Any) -> str:
         if args["city"] == "group":
-            raise ExceptionGroup("several", [KeyError("a"), ValueError("b")])
+            raise ExceptionGroup("several", [ExceptionGroup("two", [KeyError("a"), ValueError("b")]), OSError("c")])
         raise ValueError(args["city"] * 3000)
 
     turns: list[Any] = []
     result = await run(call("x"), call("group"), DONE, tools=[weather(handler)], hooks={"persist_turn": turns.append})
     first, second, _ = observations(result)
     assert first == ("ValueError: " + "x" * 3000)[:2000]
-    assert second == "KeyError: 'a' (and 1 more)"
+    assert second == "KeyError: 'a' (and 2 more)"
     assert turns[0].results[0].is_error
     assert not turns[0].results[0].blocked
     assert result.stopped == "task_done"
@@ -552,6 +552,8 @@ async def test_a_handler_that_swallows_a_cancel_has_nothing_after_it() -> None:
         {"system": None},
         {"stop_tool_name": ""},
         {"initial_messages": "Hi"},
+        {"initial_messages": ""},
+        {"initial_messages": 3},
         {"initial_messages": [{"role": "robot", "content": ""}]},
         {"initial_messages": [{"content": ""}]},
         {"initial_messages": [{"role": "user", "content": "", "extra": 1}]},
@@ -560,6 +562,8 @@ async def test_a_handler_that_swallows_a_cancel_has_nothing_after_it() -> None:
         {"hooks": {"should_stop": 3}},
         {"hooks": object()},
         {"guards": "loop"},
+        {"guards": ""},
+        {"guards": 3},
         {"guards": [object()]},
         {"on_ask": 3},
         {"max_tool_calls_per_turn": -1},

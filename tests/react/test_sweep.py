@@ -194,7 +194,7 @@ async def test_a_loop_that_forgets_what_was_in_flight_is_found(
     autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Planted: calls that were begun keep no answer when the run is cut."""
-    from foxloop_trio.react._conversation import Conversation
+    from foxloop_trio.loop._conversation import Conversation
 
     monkeypatch.setattr(Conversation, "rescue", lambda self, answer: None)
     report = await Scene().sweep(strict=False)

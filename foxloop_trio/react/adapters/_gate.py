@@ -16,19 +16,19 @@ import attrs
 import trio
 
 from ... import prompt
-from ...actions import Action, Allow, ApprovalRequest, Ask, Deny, EffectCell, Permit, ToolContext, ToolOutput, copied
+from ...actions import Action, Allow, Ask, Deny, EffectCell, Permit, ToolContext, ToolOutput, copied
 from ...actions._run import acting_for_run
-from ...errors import BadSchemaError, BadToolError, Refuse
+from ...actions._valid import must_be, require_method
+from ...errors import Refuse
 from ...guarding import Block, State, ToolCall, ToolResult
-from ...loop._calls import DETAIL_LIMIT
-from ...loop._promised import decided, host_name, prepared
+from ...loop._conversation import readable
+from ...loop._interruptible import close
+from ...loop._promised import approval_request, decided, host_name, prepared
 from ...loop._waits import STEP_SECONDS
+from ...loop._words import class_and_words
 from ...ports import Approver, Gate, Ids, WallClock
 from ...tools import Tool, define_tools
-from .. import _words
-from .._errors import ReactOptionError, ReactSchemaError, ReactToolError
-from .._hooks import GIVE_BACK_SECONDS, LOG, Hooks, Instead
-from .._reading import readable
+from .._hooks import Hooks, Instead
 from .._tools import ReactTool
 
 BeforeToolCall = Callable[[ToolCall, State], Awaitable[Block | Instead | None]]
@@ -40,12 +40,7 @@ def react_tool(tool: Tool, *, ids: Ids | None = None) -> ReactTool:
     A tool that needs one (each that acts on a browser) refuses; use `gate_hook` for those. What it returns becomes text as in the
     loop, with outside text between data markers.
     """
-    try:
-        (tool,) = define_tools([tool]).values()
-    except BadSchemaError as fault:
-        raise ReactSchemaError(str(fault)) from fault
-    except BadToolError as fault:
-        raise ReactToolError(str(fault)) from fault
+    define_tools([tool])
     nonce = prompt.new_nonce(ids)
 
     async def handler(args: dict[str, Any], context: Any) -> ToolResult:
@@ -81,11 +76,9 @@ def gate_hook(
     is asked as by the loop, until the request expires; without it, what needs a person is refused. A refusal is an observation,
     and the run goes on. Raises BadToolError as `define_tools` does, and ValueError for what is no gate.
     """
-    for method in ("check", "redeem"):
-        if not callable(getattr(gate, method, None)):
-            raise ReactOptionError(f"gate must have an async method {method!r}; {type(gate).__name__} has none")
-    if on_approval is not None and not callable(on_approval):
-        raise ReactOptionError(f"on_approval must be callable with an ApprovalRequest, not {type(on_approval).__name__}")
+    require_method("gate", gate, "check", "redeem")
+    if on_approval is not None:
+        must_be("callable with an ApprovalRequest", callable).of("on_approval", on_approval)
     return _GateHook(gate, define_tools(list(tools)), on_approval, cancel_grace, wall_clock, prompt.new_nonce(ids))
 
 
@@ -138,11 +131,11 @@ class _GateHook:
         except Refuse as refused:
             return Block(str(refused))
         except Exception as fault:
-            return Block(f"It could not be prepared, so it was not run. {_words.raised(fault)}")
+            return Block(f"It could not be prepared, so it was not run. {class_and_words(fault)}")
         try:
             decision = await self._decided(call, tool, Action(tool=tool.name, args=args, domain=domain, scope=tool.scope), ctx)
         except Exception as fault:
-            return Block(f"The gate could not judge this call, so it was not run. {_words.raised(fault)}")
+            return Block(f"The gate could not judge this call, so it was not run. {class_and_words(fault)}")
         if isinstance(decision, Deny):
             return Block(prompt.denied(decision.reason, decision.message))
         if isinstance(decision, str):
@@ -168,18 +161,10 @@ class _GateHook:
             return decision
         if self._approve is None or decision.request_id is None:
             return "A person would have to approve this call, and nobody can be asked."
-        detail = None
+        described = None
         if tool.describe is not None:
-            described = await _called(tool.describe, copied(action.args), attrs.evolve(ctx, domain=action.domain))
-            detail = str(described)[:DETAIL_LIMIT]
-        request = ApprovalRequest(
-            step=ctx.step,
-            call_id=call.id,
-            request_id=decision.request_id,
-            action=action.copy(),
-            expires_at=decision.expires_at,
-            detail=detail,
-        )
+            described = str(await _called(tool.describe, copied(action.args), attrs.evolve(ctx, domain=action.domain)))
+        request = approval_request(decision, action, step=ctx.step, call_id=call.id, described=described)
         token: object = None
         with trio.move_on_after(max(0.0, decision.expires_at - self._wall_clock())):
             token = await self._approve(request)
@@ -217,12 +202,7 @@ async def _called(function: Any, *args: Any) -> Any:
 
 
 async def _close(permit: Permit, *, used: bool) -> None:
-    """Books are closed also when a cancel is pending; what they raise is logged, since it changes nothing about what was done."""
-    with trio.CancelScope(shield=True, deadline=trio.current_time() + GIVE_BACK_SECONDS):
-        try:
-            await (permit.settle() if used else permit.release())
-        except Exception:
-            LOG.exception("the permit %s could not be closed", permit.id)
+    await close(permit.settle if used else permit.release, "the permit %s could not be closed", permit.id)
 
 
 def _as_result(tool: Tool, output: object, nonce: str) -> ToolResult:

@@ -18,12 +18,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ...errors import BadSchemaError
+from ...actions._valid import require_method
+from ...errors import BadSchemaError, BadToolError
 from ...guarding import ToolResult
 from ...tools._check import args_check
 from ...tools._schema import accept_schema
-from .._errors import ReactOptionError, ReactToolError
-from .._tools import ArgsCheck, ReactTool
+from .._tools import HostCheck, ReactTool
 
 MOST_PAGES: Final = 100
 """Pages of tools that are asked for; a server that always has another one is at fault."""
@@ -36,9 +36,7 @@ async def mcp_tools(session: Any, *, prefix: str = "") -> list[ReactTool]:
     itself. A result's text is the observation; of other content its kind and size are told, and an error stays an error.
     `read_only` is what the server claims in its annotations. Raises ValueError for what is no session.
     """
-    for method in ("list_tools", "call_tool"):
-        if not callable(getattr(session, method, None)):
-            raise ReactOptionError(f"session must have an async method {method!r}, as mcp.ClientSession has")
+    require_method("session", session, "list_tools", "call_tool")
     found: list[ReactTool] = []
     page = await session.list_tools()
     for _ in range(MOST_PAGES):
@@ -47,7 +45,7 @@ async def mcp_tools(session: Any, *, prefix: str = "") -> list[ReactTool]:
         if cursor is None:
             return found
         page = await _next_page(session, cursor)
-    raise ReactToolError(f"the MCP server has more than {MOST_PAGES} pages of tools")
+    raise BadToolError(f"the MCP server has more than {MOST_PAGES} pages of tools")
 
 
 async def _next_page(session: Any, cursor: Any) -> Any:
@@ -62,7 +60,7 @@ async def _next_page(session: Any, cursor: Any) -> Any:
 def _tool(session: Any, tool: Any, prefix: str) -> ReactTool:
     schema = _either(tool, "input_schema", "inputSchema")
     if not isinstance(schema, Mapping):
-        raise ReactToolError(f"MCP tool {tool.name!r} has no input schema")
+        raise BadToolError(f"MCP tool {tool.name!r} has no input schema")
 
     async def handler(args: dict[str, Any], context: Any) -> ToolResult:
         return _as_result(await session.call_tool(tool.name, args))
@@ -78,7 +76,7 @@ def _tool(session: Any, tool: Any, prefix: str) -> ReactTool:
     )
 
 
-def _check(schema: Mapping[str, Any]) -> ArgsCheck:
+def _check(schema: Mapping[str, Any]) -> HostCheck:
     """Our check when the schema is of our subset; else only that arguments are an object, and the server checks the rest.
 
     A schema that does not say `additionalProperties` allows more in MCP, and forbids it in our subset.

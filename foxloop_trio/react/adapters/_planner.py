@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...actions._valid import require_method
 from ...errors import PlannerError
-from ...guarding import Message, ModelReply, ToolCall
-from ...loop._call import Call
+from ...guarding import Message, ModelReply
+from ...guarding._nouns import ToolSpec
+from ...loop._calls import as_guarded
 from ...loop._repair import compact_json
-from ...loop._reply import NOT_JSON, BadReplyError, read_reply
+from ...loop._reply import BadReplyError, read_reply
 from ...ports import Planner
-from .._errors import ReactOptionError
-from .._tools import ToolSpec
 
 
 class PlannerLlm:
     """Made by `planner_as_llm`. It keeps the messages that it has translated, so a long run is not translated anew at each turn."""
 
     def __init__(self, planner: Planner) -> None:
-        if not callable(getattr(planner, "chat", None)):
-            raise ReactOptionError(f"planner must have an async method 'chat'; {type(planner).__name__} has none")
+        require_method("planner", planner, "chat")
         self._planner = planner
         self._known: list[Message] = []
         self._chat: list[dict[str, Any]] = []
@@ -38,7 +37,7 @@ class PlannerLlm:
             raise PlannerError(str(fault)) from fault
         return ModelReply(
             text=read.text,
-            tool_calls=tuple(_call(call) for call in read.calls),
+            tool_calls=tuple(as_guarded(call) for call in read.calls),
             usage=reply.usage,
             model=reply.provider,
         )
@@ -63,11 +62,6 @@ def planner_as_llm(planner: Planner) -> PlannerLlm:
 
 llm_from_planner = planner_as_llm
 """The same under the name that the specification of the facade gives it."""
-
-
-def _call(call: Call) -> ToolCall:
-    arguments = call.planned.args if call.args is NOT_JSON else call.args
-    return ToolCall(id=call.planned.id, name=call.planned.name, arguments=arguments)
 
 
 def _chat_message(message: Message) -> dict[str, Any]:

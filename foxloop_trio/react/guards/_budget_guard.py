@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 import attrs
 import trio
 
+from ...errors import BadOptionsError
 from ...guarding import Block, ModelReply, Note, State, Stop, ToolCall, ToolResult
 from ...ports import Usage
-from .._errors import ReactOptionError
 from ._ledger import KINDS, Hit, Kind, Ledger, whole_limit
 
 CHARACTERS_PER_TOKEN: Final = 4
@@ -56,7 +56,7 @@ class BudgetGuard:
       most `reserve` tokens. Time that is up is up either way.
     * `ledger`: books that other runs share, see `Ledger`; its limits hold for all of them together, the first request included.
 
-    Raises ValueError, as ReactOptionError, for anything negative, NaN, or a float where money or a count is meant.
+    Raises ValueError, as BadOptionsError, for anything negative, NaN, or a float where money or a count is meant.
     """
 
     def __init__(
@@ -79,18 +79,18 @@ class BudgetGuard:
         self._seconds = _seconds(seconds)
         self._prices = _prices(prices)
         if cost is not None and prices is None:
-            raise ReactOptionError("BudgetGuard: cost needs prices, {model: (input, output, cached)}; {} counts tools only")
+            raise BadOptionsError("BudgetGuard: cost needs prices, {model: (input, output, cached)}; {} counts tools only")
         if warn_at is not None and (isinstance(warn_at, bool) or not isinstance(warn_at, int | float) or not 0 < warn_at <= 1):
-            raise ReactOptionError(f"BudgetGuard: warn_at must be a share above 0 and up to 1, or None, not {warn_at!r}")
+            raise BadOptionsError(f"BudgetGuard: warn_at must be a share above 0 and up to 1, or None, not {warn_at!r}")
         self._warn_at = warn_at
         if reserve is None:
-            raise ReactOptionError("BudgetGuard: reserve must be a whole number of 0 or more, not None")
+            raise BadOptionsError("BudgetGuard: reserve must be a whole number of 0 or more, not None")
         self._reserve = reserve
         if on_exhausted not in ("stop", "finish"):
-            raise ReactOptionError(f"BudgetGuard: on_exhausted must be stop or finish, not {on_exhausted!r}")
+            raise BadOptionsError(f"BudgetGuard: on_exhausted must be stop or finish, not {on_exhausted!r}")
         self._finish = on_exhausted == "finish"
         if ledger is not None and not isinstance(ledger, Ledger):
-            raise ReactOptionError(f"BudgetGuard: ledger must be a Ledger, not {type(ledger).__name__}")
+            raise BadOptionsError(f"BudgetGuard: ledger must be a Ledger, not {type(ledger).__name__}")
         self._shared = ledger
         self._begin(0.0, None)
 
@@ -316,7 +316,7 @@ def _seconds(value: object) -> float:
     if value is None:
         return math.inf
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise ReactOptionError(f"BudgetGuard: seconds must be a number of 0 or more, or None, not {value!r}")
+        raise BadOptionsError(f"BudgetGuard: seconds must be a number of 0 or more, or None, not {value!r}")
     return float(value)
 
 
@@ -324,10 +324,10 @@ def _prices(given: Mapping[str, Price] | None) -> dict[str, Price]:
     prices: dict[str, Price] = {}
     for model, price in (given or {}).items():
         if not isinstance(price, tuple | list) or len(price) != 3:
-            raise ReactOptionError(f"BudgetGuard: the price of {model!r} must be (input, output, cached input), not {price!r}")
+            raise BadOptionsError(f"BudgetGuard: the price of {model!r} must be (input, output, cached input), not {price!r}")
         for part in price:
             if part is None or whole_limit("BudgetGuard", f"the price of {model!r}", part) is None:
-                raise ReactOptionError(f"BudgetGuard: the price of {model!r} must be three whole numbers, not {price!r}")
+                raise BadOptionsError(f"BudgetGuard: the price of {model!r} must be three whole numbers, not {price!r}")
         prices[model] = (price[0], price[1], price[2])
     return prices
 

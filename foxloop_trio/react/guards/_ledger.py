@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, get_args
 
 import attrs
 
-from .._errors import ReactOptionError
+from ...errors import BadOptionsError
 
 Kind = Literal["turns", "tool_calls", "tokens", "cost"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -28,7 +28,7 @@ SLICES: Final = 256
 def whole_limit(owner: str, name: str, value: object) -> int | None:
     """A whole number of 0 or more, or None. Raises ValueError for anything else: floats are no amounts (R66)."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise ReactOptionError(f"{owner}: {name} must be a whole number of 0 or more, or None, not {value!r}")
+        raise BadOptionsError(f"{owner}: {name} must be a whole number of 0 or more, or None, not {value!r}")
     return value
 
 
@@ -81,7 +81,7 @@ class Ledger:
     is no limit. `per_hour` and `per_day`: the same as mappings, for the last hour and the last day on `wall_clock` (seconds since
     1970). Give one ledger to several `BudgetGuard`s and their runs share it. A clock that goes back frees nothing.
 
-    Raises ValueError, as ReactOptionError, for what is negative, no whole number, or no kind.
+    Raises ValueError, as BadOptionsError, for what is negative, no whole number, or no kind.
     """
 
     def __init__(
@@ -100,10 +100,10 @@ class Ledger:
         for name, window, given in (("per_hour", HOUR, per_hour), ("per_day", DAY, per_day)):
             for kind, limit in (given or {}).items():
                 if kind not in KINDS:
-                    raise ReactOptionError(f"Ledger: {name} limits {', '.join(KINDS)}, not {kind!r}")
+                    raise BadOptionsError(f"Ledger: {name} limits {', '.join(KINDS)}, not {kind!r}")
                 known: Any = kind
                 if limit is None:
-                    raise ReactOptionError(f"Ledger: {name}[{kind!r}] must be a whole number of 0 or more, not None")
+                    raise BadOptionsError(f"Ledger: {name}[{kind!r}] must be a whole number of 0 or more, not None")
                 self._books.append(_Book(f"{kind} {name}", known, whole_limit("Ledger", f"{name}[{kind!r}]", limit), window))
         self._clock = wall_clock
         self._now = float("-inf")

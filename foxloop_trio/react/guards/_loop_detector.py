@@ -6,6 +6,7 @@ count as equal. Only digests are kept, of the last calls only. Pure: no clock, n
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections import Counter, deque
@@ -14,10 +15,10 @@ from typing import Any, Final, Literal, get_args
 
 import attrs
 
+from ...actions._valid import whole_from
 from ...canonical import canonical_json
-from ...errors import NotJsonError
+from ...errors import BadOptionsError, NotJsonError
 from ...guarding import Block, ModelReply, Note, State, Stop, ToolCall, ToolResult, Verdict
-from .._errors import ReactOptionError
 
 Pattern = Literal["repeat", "cycle", "no_progress", "same_error", "idle"]
 Action = Literal["escalate", "note", "block", "stop"]
@@ -47,6 +48,9 @@ class Seen:
     """Whether no remembered call had this signature when it was made."""
 
 
+_whole = functools.partial(whole_from, owner="LoopDetector: ")
+
+
 class LoopDetector:
     """Catches calls that repeat and results that do not change.
 
@@ -62,7 +66,7 @@ class LoopDetector:
       new signature with a new result begins anew.
 
     What is seen in a result or between turns has no call to block: there the calls left in the turn are refused, and a note tells
-    the model why. Raises ValueError, as ReactOptionError, for an option out of its range.
+    the model why. Raises ValueError, as BadOptionsError, for an option out of its range.
     """
 
     def __init__(
@@ -78,23 +82,23 @@ class LoopDetector:
         key: Callable[[ToolCall], Any] | None = None,
         idle_turns: int | bool | None = None,
     ) -> None:
-        self._repeat = _at_least(2, "repeat", repeat)
-        self._max_period = _at_least(1, "max_period", max_period)
-        self._no_progress = _at_least(2, "no_progress", no_progress)
-        self._same_error = _at_least(2, "same_error", same_error)
+        self._repeat = _whole(2).of("repeat", repeat)
+        self._max_period = _whole(1).of("max_period", max_period)
+        self._no_progress = _whole(2).of("no_progress", no_progress)
+        self._same_error = _whole(2).of("same_error", same_error)
         if idle_turns is True:
             idle_turns = IDLE_TURNS
-        self._idle_turns = None if idle_turns is None or idle_turns is False else _at_least(1, "idle_turns", idle_turns)
+        self._idle_turns = None if idle_turns is None or idle_turns is False else _whole(1).of("idle_turns", idle_turns)
         if action not in ACTIONS:
-            raise ReactOptionError(f"LoopDetector: action must be one of {', '.join(ACTIONS)}, not {action!r}")
+            raise BadOptionsError(f"LoopDetector: action must be one of {', '.join(ACTIONS)}, not {action!r}")
         self._action = action
         if isinstance(ignore, str):
-            raise ReactOptionError(f"LoopDetector: ignore must be names of tools, not the text {ignore!r}")
+            raise BadOptionsError(f"LoopDetector: ignore must be names of tools, not the text {ignore!r}")
         self._ignore = frozenset(ignore)
         if key is not None and not callable(key):
-            raise ReactOptionError(f"LoopDetector: key must be callable with a ToolCall, not {key!r}")
+            raise BadOptionsError(f"LoopDetector: key must be callable with a ToolCall, not {key!r}")
         self._key = key
-        self._window = max(_at_least(1, "window", window), self._repeat * self._max_period)
+        self._window = max(_whole(1).of("window", window), self._repeat * self._max_period)
         self._begin()
 
     def _begin(self) -> None:
@@ -207,12 +211,6 @@ class LoopDetector:
         if action == "block" and call:
             return (Block(words),)
         return (Block(words), Note(words))
-
-
-def _at_least(least: int, name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ReactOptionError(f"LoopDetector: {name} must be a whole number of {least} or more, not {value!r}")
-    return value
 
 
 def _rounds(signatures: list[str], period: int, rounds: int) -> bool:

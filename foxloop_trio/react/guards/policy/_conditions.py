@@ -12,9 +12,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from ....canonical import canonical_json
-from ....errors import GateError, NotJsonError
+from ....errors import BadOptionsError, GateError, NotJsonError
 from ....gate._hosts import normalise_host
-from ..._errors import ReactOptionError
 from ._patterns import BoundedPattern
 
 Truth = bool | None
@@ -33,9 +32,9 @@ class Condition:
 
     def __init__(self, path: str, wanted: object) -> None:
         if not isinstance(path, str) or not path or "" in path.split("."):
-            raise ReactOptionError(f"a path is dotted text such as form.fields.0.name, not {path!r}")
+            raise BadOptionsError(f"a path is dotted text such as form.fields.0.name, not {path!r}")
         if not isinstance(wanted, Mapping) or not wanted:
-            raise ReactOptionError(f"args[{path!r}] must be an object of conditions, not {wanted!r}")
+            raise BadOptionsError(f"args[{path!r}] must be an object of conditions, not {wanted!r}")
         self._steps = path.split(".")
         self._tests = [_test(name, operand) for name, operand in wanted.items()]
 
@@ -90,11 +89,11 @@ def _test(name: object, operand: Any) -> Callable[[list[Any], bool], Truth]:
     """What one condition says of the values found."""
     if name in ("present", "absent"):
         if operand is not True:
-            raise ReactOptionError(f"{name} takes True and nothing else, not {operand!r}")
+            raise BadOptionsError(f"{name} takes True and nothing else, not {operand!r}")
         return lambda found, _: bool(found) == (name == "present")
     if name == "not":
         if not isinstance(operand, Mapping) or not operand:
-            raise ReactOptionError(f"not takes an object of conditions, not {operand!r}")
+            raise BadOptionsError(f"not takes an object of conditions, not {operand!r}")
         inner = [_test(key, value) for key, value in operand.items()]
 
         def negated(found: list[Any], every: bool) -> Truth:
@@ -104,7 +103,7 @@ def _test(name: object, operand: Any) -> Callable[[list[Any], bool], Truth]:
         return negated
     make = _TESTS.get(name) if isinstance(name, str) else None
     if make is None:
-        raise ReactOptionError(f"there is no condition {name!r}; there are {', '.join([*_TESTS, 'present', 'absent', 'not'])}")
+        raise BadOptionsError(f"there is no condition {name!r}; there are {', '.join([*_TESTS, 'present', 'absent', 'not'])}")
     one: Callable[[Any], Truth] = make(operand)
 
     def over(found: list[Any], every: bool) -> Truth:
@@ -133,7 +132,7 @@ def _equals(operand: Any) -> Callable[[Any], Truth]:
 
 def _in(operand: Any) -> Callable[[Any], Truth]:
     if isinstance(operand, str) or not isinstance(operand, Iterable):
-        raise ReactOptionError(f"in takes a list of values, not {operand!r}")
+        raise BadOptionsError(f"in takes a list of values, not {operand!r}")
     listed = list(operand)
     texts = {_json("in", value) for value in listed}
 
@@ -150,7 +149,7 @@ def _json(name: str, value: Any) -> str:
     try:
         return canonical_json(value)
     except NotJsonError as fault:
-        raise ReactOptionError(f"{name}: {fault}") from fault
+        raise BadOptionsError(f"{name}: {fault}") from fault
 
 
 def _matches(operand: Any) -> Callable[[Any], Truth]:
@@ -161,7 +160,7 @@ def _matches(operand: Any) -> Callable[[Any], Truth]:
 def _compared(name: str, holds: Callable[[Any, Any], bool]) -> Callable[[Any], Callable[[Any], Truth]]:
     def make(operand: Any) -> Callable[[Any], Truth]:
         if not _is_number(operand):
-            raise ReactOptionError(f"{name} takes a number, not {operand!r}")
+            raise BadOptionsError(f"{name} takes a number, not {operand!r}")
         return lambda value: holds(value, operand) if _is_number(value) else None
 
     return make
@@ -174,11 +173,11 @@ def _is_number(value: Any) -> bool:
 def _host_in(operand: Any) -> Callable[[Any], Truth]:
     """The host of a URL, or a bare host, is an entry or below one. An empty list holds nothing (R55)."""
     if isinstance(operand, str) or not isinstance(operand, Iterable):
-        raise ReactOptionError(f"host_in takes a list of host names, not {operand!r}")
+        raise BadOptionsError(f"host_in takes a list of host names, not {operand!r}")
     try:
         entries = frozenset(normalise_host(entry) for entry in operand)
     except GateError as fault:
-        raise ReactOptionError(f"host_in: {fault}") from fault
+        raise BadOptionsError(f"host_in: {fault}") from fault
 
     def within(value: Any) -> Truth:
         if not isinstance(value, str) or not entries:
@@ -214,7 +213,7 @@ def _path_under(operand: Any) -> Callable[[Any], Truth]:
     """A file path is one of these folders or below one, once each ``..`` is resolved. Links are not followed: this reads text."""
     folders = [operand] if isinstance(operand, str) else list(operand) if isinstance(operand, Iterable) else None
     if not folders or not all(isinstance(folder, str) and folder.startswith("/") for folder in folders):
-        raise ReactOptionError(f"path_under takes an absolute folder, or several, not {operand!r}")
+        raise BadOptionsError(f"path_under takes an absolute folder, or several, not {operand!r}")
     tops = [posixpath.normpath("/" + folder.strip("/")) for folder in folders]
 
     def below(value: Any) -> Truth:

@@ -16,9 +16,8 @@ import trio
 
 from ....actions import copied
 from ....canonical import canonical_json
-from ....errors import NotJsonError
+from ....errors import BadOptionsError, NotJsonError
 from ....guarding import Ask, Block, OnAsk, Rewrite, State, Stop, ToolCall, ToolResult
-from ..._errors import ReactOptionError
 from ._rules import EFFECTS, MOST_COUNTED, CompiledRule, Effect, Rule, RuleLimit, amount_of, as_rule
 
 
@@ -85,7 +84,7 @@ class PolicyEngine:
       there is none, the call is blocked.
     * `log`: called with each `Decision`, sync or async.
 
-    Raises ValueError, as ReactOptionError, naming the rule, for anything unknown.
+    Raises ValueError, as BadOptionsError, naming the rule, for anything unknown.
     """
 
     def __init__(
@@ -99,12 +98,12 @@ class PolicyEngine:
         listed = [as_rule(rule) for rule in rules]
         ids = [rule.id for rule in listed]
         if len(set(ids)) != len(ids):
-            raise ReactOptionError(f"two rules have the id {next(name for name in ids if ids.count(name) > 1)!r}")
+            raise BadOptionsError(f"two rules have the id {next(name for name in ids if ids.count(name) > 1)!r}")
         if default not in ("allow", "deny"):
-            raise ReactOptionError(f"default must be allow or deny, not {default!r}")
+            raise BadOptionsError(f"default must be allow or deny, not {default!r}")
         for name, hook in (("on_ask", on_ask), ("log", log)):
             if hook is not None and not callable(hook):
-                raise ReactOptionError(f"{name} must be callable, not {hook!r}")
+                raise BadOptionsError(f"{name} must be callable, not {hook!r}")
         self._rules = [CompiledRule(rule) for rule in sorted(listed, key=lambda rule: rule.priority)]
         self._default: Effect = default
         self._on_ask = on_ask

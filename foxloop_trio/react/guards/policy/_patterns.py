@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import attrs
 
-from ..._errors import ReactOptionError
+from ....errors import BadOptionsError
 
 TEXT_LIMIT: Final = 65_536
 """Bytes of UTF-8 of the longest text that is looked at (section 7)."""
@@ -41,16 +41,16 @@ class Ways:
 
 
 class BoundedPattern:
-    """A pattern that must match a whole text. Raises ValueError, as ReactOptionError, when its time cannot be bounded."""
+    """A pattern that must match a whole text. Raises ValueError, as BadOptionsError, when its time cannot be bounded."""
 
     def __init__(self, pattern: str) -> None:
         if not isinstance(pattern, str):
-            raise ReactOptionError(f"matches: a pattern is text, not {pattern!r}")
+            raise BadOptionsError(f"matches: a pattern is text, not {pattern!r}")
         try:
             self._whole = re.compile(pattern)
             tree = _parser.parse(pattern)
         except (re.error, RecursionError, OverflowError) as fault:
-            raise ReactOptionError(f"matches: {pattern!r} is no regular expression: {fault}") from fault
+            raise BadOptionsError(f"matches: {pattern!r} is no regular expression: {fault}") from fault
         self._pattern = pattern
         self._ways = self._of(tree)
         self._inner, self._inner_ways = self._inside(tree)
@@ -119,8 +119,8 @@ class BoundedPattern:
                 raise self._refused("it can match in too many ways")
         return total
 
-    def _refused(self, why: str) -> ReactOptionError:
-        return ReactOptionError(f"matches: the time of {self._pattern!r} cannot be bounded: {why}")
+    def _refused(self, why: str) -> BadOptionsError:
+        return BadOptionsError(f"matches: the time of {self._pattern!r} cannot be bounded: {why}")
 
 
 def _affordable(ways: Ways, size: int, *, searched: bool = False) -> bool:

@@ -11,8 +11,8 @@ from typing import Any, Final, Literal, get_args
 
 import attrs
 
+from ....errors import BadOptionsError
 from ....guarding import State, ToolCall
-from ..._errors import ReactOptionError
 from ._conditions import Condition, Truth, values_at
 
 Effect = Literal["allow", "deny", "ask", "rewrite"]
@@ -36,25 +36,25 @@ class RuleLimit:
     def __attrs_post_init__(self) -> None:
         per, most, path = self.per, self.max, self.of
         if per not in ("turn", "run") and (isinstance(per, bool) or not isinstance(per, int | float) or not 0 < per < float("inf")):
-            raise ReactOptionError(f"limit: per must be turn, run or a number of seconds, not {per!r}")
+            raise BadOptionsError(f"limit: per must be turn, run or a number of seconds, not {per!r}")
         if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-            raise ReactOptionError(f"limit: max must be a whole number of 0 or more, not {most!r}")
+            raise BadOptionsError(f"limit: max must be a whole number of 0 or more, not {most!r}")
         if path is None and most > MOST_COUNTED:
-            raise ReactOptionError(f"limit: max may be {MOST_COUNTED} at most, not {most!r}")
+            raise BadOptionsError(f"limit: max may be {MOST_COUNTED} at most, not {most!r}")
         if path is not None and (not isinstance(path, str) or "" in path.split(".")):
-            raise ReactOptionError(f"limit: of is a path into the arguments, not {path!r}")
+            raise BadOptionsError(f"limit: of is a path into the arguments, not {path!r}")
 
 
 def _effect(_: object, __: object, value: object) -> None:
     if value not in EFFECTS:
-        raise ReactOptionError(f"effect must be one of {', '.join(EFFECTS)}, not {value!r}")
+        raise BadOptionsError(f"effect must be one of {', '.join(EFFECTS)}, not {value!r}")
 
 
 def _as_limit(value: Any) -> Any:
     if isinstance(value, Mapping):
         unknown = set(value) - {"per", "max", "of"}
         if unknown or not {"per", "max"} <= set(value):
-            raise ReactOptionError(f"limit takes per, max and of, not {dict(value)!r}")
+            raise BadOptionsError(f"limit takes per, max and of, not {dict(value)!r}")
         return RuleLimit(**value)
     return value
 
@@ -86,7 +86,7 @@ class Rule:
 
     def __attrs_post_init__(self) -> None:
         def refuse(words: str) -> None:
-            raise ReactOptionError(f"rule {self.id!r}: {words}")
+            raise BadOptionsError(f"rule {self.id!r}: {words}")
 
         if not isinstance(self.id, str) or not self.id:
             refuse("a rule needs an id, as text")
@@ -117,11 +117,11 @@ class CompiledRule:
         self._tools = [_tool_pattern(name) for name in _texts(rule, "tool", match.get("tool"))] if "tool" in match else None
         args = match.get("args", {})
         if not isinstance(args, Mapping):
-            raise ReactOptionError(f"rule {rule.id!r}: args must be an object of path → conditions, not {args!r}")
+            raise BadOptionsError(f"rule {rule.id!r}: args must be an object of path → conditions, not {args!r}")
         try:
             self._conditions = [Condition(path, wanted) for path, wanted in args.items()]
-        except ReactOptionError as fault:
-            raise ReactOptionError(f"rule {rule.id!r}: {fault}") from fault
+        except BadOptionsError as fault:
+            raise BadOptionsError(f"rule {rule.id!r}: {fault}") from fault
         self._turns = _turns(rule, match["turn"]) if "turn" in match else None
         self._tags = {tag: frozenset(_texts(rule, tag, match[tag])) for tag in ("scope", "risk") if tag in match}
         self.names = frozenset(_texts(rule, "tool", match["tool"])) if "tool" in match else frozenset()
@@ -164,19 +164,19 @@ def as_rule(rule: object) -> Rule:
     if isinstance(rule, Rule):
         return rule
     if not isinstance(rule, Mapping):
-        raise ReactOptionError(f"a rule is a Rule or an object with its fields, not {rule!r}")
+        raise BadOptionsError(f"a rule is a Rule or an object with its fields, not {rule!r}")
     known = {field.name for field in attrs.fields(Rule)}
     unknown = set(rule) - known
     if unknown or not {"id", "effect"} <= set(rule):
         others = ", ".join(sorted(known - {"id", "effect"}))
-        raise ReactOptionError(f"rule {rule.get('id')!r}: a rule has id and effect, and may have {others}; this is {dict(rule)!r}")
+        raise BadOptionsError(f"rule {rule.get('id')!r}: a rule has id and effect, and may have {others}; this is {dict(rule)!r}")
     return Rule(**rule)
 
 
 def _texts(rule: Rule, key: str, value: object) -> list[str]:
     listed = [value] if isinstance(value, str) else list(value) if isinstance(value, Iterable) else []
     if not listed or not all(isinstance(text, str) and text for text in listed):
-        raise ReactOptionError(f"rule {rule.id!r}: {key} must be text, or several texts, not {value!r}")
+        raise BadOptionsError(f"rule {rule.id!r}: {key} must be text, or several texts, not {value!r}")
     return listed
 
 
@@ -209,7 +209,7 @@ def _turns(rule: Rule, value: Any) -> tuple[float, float]:
         first, last = value
         if all(bound is None or (isinstance(bound, int) and not isinstance(bound, bool)) for bound in value):
             return (float("-inf") if first is None else first), (float("inf") if last is None else last)
-    raise ReactOptionError(f"rule {rule.id!r}: turn must be a number, a range, or (first, last), not {value!r}")
+    raise BadOptionsError(f"rule {rule.id!r}: turn must be a number, a range, or (first, last), not {value!r}")
 
 
 def _tags(tool: object, tag: str) -> frozenset[str]:

@@ -1,21 +1,24 @@
-"""The conversation of a run: the live list that hooks may edit, kept in the form in which every provider takes it.
+"""A conversation that its host may edit, kept in the form in which every provider takes it. Pure.
 
-An edit (by a hook, or a seed from elsewhere) may leave a result without its call, a call without its result, or one id for two
-calls. `settled` mends all three; it walks the whole list, so the run does it only after an edit.
+The loop's own history (`_history`) is nobody's to edit; that of the ReAct facade is, by its hooks. An edit, or a seed from
+elsewhere, may leave a result without its call, a call without its result, or one id for two calls. `settled` mends all three; it
+walks the whole list, so it is done only after an edit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
 
 import attrs
 
 from ..actions import unchecked
 from ..guarding import Message, ModelReply, State, ToolCall, ToolResult
-from ..loop._reply import new_id, usable_id
-from . import _words
-from ._reading import read_message, readable
+from ._model_reply import read_any_arguments
+from ._repair import mended
+from ._reply import REPLY_LIMIT, BadReplyError, PlainReader, new_id, usable_id
+
+NO_RESULT: Final = "No result of this call is known. It may have had an effect."
 
 _message: Callable[..., Message] = unchecked(Message)
 
@@ -44,7 +47,7 @@ class Conversation:
         self._add(Message(role="system", content=text))
 
     def _add(self, message: Message) -> None:
-        """To whatever list a hook has put in the place of ours; see `settle`."""
+        """To whatever list the host has put in the place of ours; see `settle`."""
         messages = self._state.messages
         if messages is not self._live:
             _listed(messages)
@@ -52,7 +55,7 @@ class Conversation:
         self._known.append(message)
 
     def settle(self) -> None:
-        """After an edit by the host: the messages as any provider takes them (R20), in the run's own list.
+        """After an edit by the host: the messages as any provider takes them, in the run's own list.
 
         Whether there was one is told by a comparison, which is quick as long as the lists hold the very same objects. Raises
         TypeError or ValueError for what is no list of messages.
@@ -68,7 +71,7 @@ class Conversation:
     def rescue(self, answer: Callable[[], None]) -> None:
         """The run was ended from outside: `answer` what was begun, so that the conversation can be gone on from.
 
-        Nothing is raised here, whatever hooks have left in the state: it would take the place of what ended the run.
+        Nothing is raised here, whatever was left in the state: it would take the place of what ended the run.
         """
         if not isinstance(self._state.messages, list):
             self._state.messages = self._live
@@ -121,4 +124,39 @@ def _with_own_id(call: ToolCall, index: int, here: set[str], used: set[str], tur
 
 
 def _unanswered(call: ToolCall) -> Message:
-    return Message(role="tool", content=_words.NO_RESULT, tool_call_id=call.id, name=call.name)
+    return Message(role="tool", content=NO_RESULT, tool_call_id=call.id, name=call.name)
+
+
+# Messages from elsewhere
+
+
+def read_message(given: object) -> Message:
+    """The message that this is; of one from elsewhere, what no model server takes is mended or told in words, as in a reply.
+
+    Raises TypeError or ValueError for what is none.
+    """
+    if isinstance(given, Message):
+        return given
+    if not isinstance(given, Mapping):
+        raise TypeError(f"messages: a message is a Message or a mapping with a role and content, not {type(given).__name__}")
+    try:
+        message = Message.from_json(given)
+        calls = [
+            ToolCall(id=call.id, name=mended(call.name), arguments=read_any_arguments(call.arguments, PlainReader(REPLY_LIMIT)))
+            for call in message.tool_calls
+        ]
+    except (TypeError, ValueError, BadReplyError) as fault:
+        raise ValueError(f"messages: {fault}") from fault
+    content, name = mended(message.content), None if message.name is None else mended(message.name)
+    if not calls and content is message.content and name is message.name:
+        return message
+    return attrs.evolve(message, content=content, tool_calls=calls, name=name)
+
+
+def readable(messages: Iterable[object]) -> Iterator[Message]:
+    """Those that are messages; the host may have put in something else."""
+    for given in messages:
+        try:
+            yield read_message(given)
+        except (TypeError, ValueError):
+            continue
