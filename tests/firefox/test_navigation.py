@@ -41,17 +41,33 @@ PAGES = {
     "window.open, later led away": (
         "<button onclick=\"const w = window.open('about:blank'); setTimeout(() => {{ w.location = '{away}' }}, 50)\">go</button>"
     ),
+    "window of its own": "<button onclick=\"window.open('{away}', '', 'popup,width=300,height=300')\">go</button>",
+    "window of its own, later led away": (
+        "<button onclick=\"const w = window.open('about:blank', 'w', 'popup,width=300'); setTimeout(() => {{ w.location = '{away}' }}, "
+        '50)">go</button>'
+    ),
     "form": "<form action='{away}' method=post><input name=a value=1><button>go</button></form>",
     "form in a new tab": "<form action='{away}' method=post target=_blank><input name=a value=1><button>go</button></form>",
     "redirect": "<a href='{home}to?{away}'>go</a>",
+    "back": "<button onclick='history.back()'>go</button>",
+    "worker": (
+        "<script>navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready)"
+        ".then(() => {{ document.title = 'ready' }})</script>"
+    ),
     "refresh": (
         "<button onclick=\"const m = document.createElement('meta'); m.httpEquiv = 'refresh'; m.content = '0; url={away}'; "
         'document.head.append(m)">go</button>'
+    ),
+    "script in a frame": (
+        "<iframe id=f></iframe><button onclick=\"f.srcdoc = `<script>top.location = '{away}'</` + 'script>'\">go</button>"
     ),
     "script after a while": (
         "<button onclick=\"this.textContent = 'gone'; setTimeout(() => {{ location.href = '{away}' }}, 300)\">go</button>"
     ),
 }
+
+WORKER = """oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim());
+onfetch = e => e.respondWith(new Response('<title>worker</title>', {headers: {'content-type': 'text/html'}}))"""
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +84,10 @@ def server() -> Iterator[Server]:
                 self.end_headers()
                 return
             page = PAGES.get(parse_qs(parts.query).get("page", [""])[0], "<p>Nothing</p>")
-            body = page.format(away=told.url(AWAY, "/away"), home=told.url(HOME)).encode()
+            page = WORKER if parts.path == "/worker.js" else page.format(away=told.url(AWAY, "/away"), home=told.url(HOME))
+            body = page.encode()
             self.send_response(200)
-            self.send_header("content-type", "text/html; charset=utf-8")
+            self.send_header("content-type", f"text/{'javascript' if page is WORKER else 'html'}; charset=utf-8")
             self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -130,7 +147,7 @@ async def until(is_so: Any) -> None:
             await trio.sleep(0.02)
 
 
-@pytest.mark.parametrize("kind", list(PAGES))
+@pytest.mark.parametrize("kind", [kind for kind in PAGES if kind not in ("back", "worker")])
 async def test_what_leads_to_another_host_is_stopped_before_it_loads(
     firefox: BrowserSession, tab: Tab, server: Server, spare: list[int], kind: str
 ) -> None:
@@ -152,11 +169,58 @@ async def test_what_leads_to_another_host_is_stopped_before_it_loads(
         async def alone() -> bool:
             return {one.id for one in await firefox.tabs()} <= set(spare) or kind == "window.open, later led away"
 
+        assert "popup-blocked" not in done.summary
+
         await until(alone)
         assert not [line for line in server.asked if line.startswith(AWAY)]
         if kind != "script after a while" and "later" not in kind:
             assert f"{AWAY}" in done.summary
             assert "stopped" in done.summary
+
+
+async def test_a_page_kept_for_the_back_button_is_left_at_once(
+    firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]
+) -> None:
+    """It comes without any request, so it cannot be stopped before: the tab is on its own page again, and the result says why."""
+    await tab.goto(server.url(AWAY, "/kept"))
+    await tab.goto(server.url(HOME, "/?page=back"))
+    async with firefox.lease(tab, navigation="block") as held:
+        server.asked.clear()
+        done = await click(held)
+        assert f"The page wanted to lead to {AWAY}, which was stopped" in done.summary
+        assert "The page has 1 control" in done.summary
+        assert held.url == server.url(HOME, "/?page=back")
+        assert held.stopped == (server.url(AWAY, "/kept"),)
+        assert server.asked == [f"{HOME} /"]
+
+
+async def test_a_page_that_a_service_worker_answers_with_is_left_at_once(
+    firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]
+) -> None:
+    """No request is to be seen for it either."""
+    await tab.goto(server.url(AWAY, "/?page=worker"))
+
+    async def is_there() -> bool:
+        await tab.refresh()
+        return tab.title == "ready"
+
+    await until(is_there)
+    await tab.goto(server.url(HOME, "/?page=link"))
+    async with firefox.lease(tab, navigation="block") as held:
+        server.asked.clear()
+        done = await click(held)
+        assert f"The page wanted to lead to {AWAY}, which was stopped" in done.summary
+        assert held.url == server.url(HOME, "/?page=link")
+        assert held.stopped == (server.url(AWAY, "/away"),)
+        assert not [line for line in server.asked if line.startswith(AWAY)]
+    await tab.goto(server.url(AWAY, "/?page=away"))
+    assert tab.title == "worker"  # it was there all the time
+    await firefox.bidi(
+        "script.evaluate",
+        expression="navigator.serviceWorker.getRegistration().then(r => r.unregister())",
+        target={"context": await tab.bidi_context()},
+        awaitPromise=True,
+    )
 
 
 async def test_without_a_block_it_is_told_and_not_read(firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]) -> None:

@@ -12,6 +12,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import trio
+
 from ...actions import Permit, ToolContext, ToolOutput
 from ...canonical import canonical_json
 from ...errors import BrowserError, NotJsonError, Refuse, UsageError
@@ -29,6 +31,9 @@ __all__ = ["MAX_VALUE", "Args", "Desk", "Focus", "permit_of"]
 
 MAX_VALUE: Final = 2000
 """Characters of a text that a planner gives, from the tool reference."""
+
+BROUGHT_BACK_SECONDS: Final = 3.0
+"""For a held tab to show its own page again: one load, as long as a look may take."""
 
 Args = dict[str, Any]
 Focus = Callable[[], str | Awaitable[str | None] | None]
@@ -158,6 +163,7 @@ class Desk:
     async def page_after(self, ctx: ToolContext) -> tuple[Snapshot | None, str]:
         """The page after something was done, and our words on it. Another host's page is not read: nobody judged that."""
         page = None
+        await self._brought_back(ctx)
         if plain_host(self.tab.host) == ctx.domain:
             try:
                 page = await self.look(ctx, View.of({}, await self.asked_focus()))
@@ -165,6 +171,14 @@ class Desk:
                 return None, NOT_READ
         words = say_elsewhere(plain_host(self.tab.host)) if page is None else say_page(page)
         return page, self.with_stops(words)
+
+    async def _brought_back(self, ctx: ToolContext) -> None:
+        """Wait until a held tab has left a page that came without asking any server, when it is on one."""
+        if not isinstance(self.home, Tab):
+            return
+        with trio.move_on_after(BROUGHT_BACK_SECONDS):
+            while self.home.stops > self._stops and plain_host(self.tab.host) != ctx.domain:
+                await self.tab.session.wait_news(BROUGHT_BACK_SECONDS)
 
     def with_stops(self, words: str) -> str:
         """`words`, and where the page wanted to lead since this was last told, which the tab's lease stopped."""

@@ -136,10 +136,7 @@ def say_elsewhere(host: str | None) -> str:
 def say_stopped(hosts: Sequence[str]) -> str:
     """Where the page wanted to lead, by host alone: the rest of an address is the page's own."""
     more = f" and {len(hosts) - MAX_HOSTS} more hosts" if len(hosts) > MAX_HOSTS else ""
-    return (
-        f"The page wanted to lead to {', '.join(hosts[:MAX_HOSTS])}{more}, which was stopped before it loaded: this tab stays on "
-        "its own host."
-    )
+    return f"The page wanted to lead to {', '.join(hosts[:MAX_HOSTS])}{more}, which was stopped: this tab stays on its own host."
 
 
 def say_stale(op: str) -> str:
