@@ -9,9 +9,9 @@
 // asked for, as long as it does. A tab that a held one opens is held too, by the host that its opener is on; when its first page is
 // stopped, it is closed. Only whole pages are held: what stands in a frame has a document, and a host, of its own.
 //
-// Some pages come without a request that could be stopped: those that Firefox kept for the back button, and those that a service
-// worker of the other host answers with. They are left as soon as they are there, for the last page that was allowed, which takes
-// their place in the tab's history. `here(doc)` tells of a document, which is a moment sooner than the tab's address.
+// A page that Firefox kept for the back button comes without a request that could be stopped. It is left as soon as it is there,
+// for the last page that was allowed, which takes its place in the tab's history. `here(doc)` tells of a document, which is a
+// moment sooner than the tab's address.
 
 const HOLDS_MOST = 200;
 
