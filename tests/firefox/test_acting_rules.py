@@ -177,6 +177,10 @@ RULES: dict[str, list[str]] = {
     "21.5 hover by style sheet": ["act_pointer::a_menu_that_only_a_style_sheet_opens_is_opened_and_can_be_used"],
     "21.5 hover_only, acted on at once": ["act_habits::what_only_a_style_sheet_drops_is_acted_on_at_once"],
     "21.6 keys and their default actions": ["act_keys::keys_do_what_they_do_by_themselves"],
+    "21.6 keys come to what was judged": [
+        "act_keys::keys_that_come_to_another_control_do_nothing_there",
+        "act_keys::keys_go_on_in_what_the_control_opens",
+    ],
     "21.6 the events of a key": ["act_keys::a_stroke_is_down_press_and_up_with_what_pages_look_at"],
     "21.6 Firefox's own shortcuts": ["act_keys::shortcuts_of_the_page_work_and_firefox_s_own_do_not"],
     "21.7 files": [

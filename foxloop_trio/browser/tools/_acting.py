@@ -16,15 +16,18 @@ from .._snapshot import MASK, Snapshot
 from ..tasks._sensitive import is_secret
 from ._desk import MAX_VALUE, Args, Desk, permit_of
 from ._fields import is_masked
-from ._spending import Prices, refuse_to_spend, spending
+from ._spending import Prices, note_spending
 from ._view import CONTROL_ID, View
-from ._words import describe_click, describe_control, say_done, say_refused, say_stale, seen
+from ._words import describe_act, describe_click, say_done, say_refused, say_stale, seen
 
 __all__ = ["acting_tools", "run_pinned"]
 
 NEED_VALUE: Final = frozenset({"type", "select", "date"})
 WRITE_VALUE: Final = frozenset({"type", "date"})
 """Operations that would write into a secret field."""
+PRESSING: Final = frozenset({"select", "check", "uncheck"})
+PRESSED: Final = frozenset({"button", "link", "menuitem"})
+"""Roles of what these operations press as a click would. What a field is called ("Pay by card") is no reason to ask."""
 MAX_OPTIONS: Final = 50
 """Options that are chosen together; more are a page's own lists, which have a way to choose all."""
 MAX_SCROLL: Final = 100_000
@@ -38,7 +41,7 @@ def acting_tools(desk: Desk, *, prices: Prices | None = None, masks: bool = Fals
 
     `prices`: what spends money is left to the tool `pay`. `masks`: values for secret and sensitive fields stay out of records.
     """
-    act, click = _Act(desk), _Click(desk, prices)
+    act, click = _Act(desk, prices), _Click(desk, prices)
     return [
         Tool(
             name="act",
@@ -64,7 +67,8 @@ def acting_tools(desk: Desk, *, prices: Prices | None = None, masks: bool = Fals
             scope="fill",
             domain=desk.domain,
             prepare=act.prepare,
-            describe=lambda args, ctx: describe_control(args["op"], args.get("value"), args["target"]),
+            describe=lambda args, ctx: describe_act(args),
+            asks=lambda args: "spends" in args,
             run=act.run,
             redact=act.redact if masks else None,
             environment=desk.tab.session,
@@ -85,12 +89,13 @@ def acting_tools(desk: Desk, *, prices: Prices | None = None, masks: bool = Fals
 
 
 class _Act:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, prices: Prices | None) -> None:
         self._desk = desk
+        self._prices = prices
 
     async def prepare(self, args: Args, ctx: ToolContext) -> Args:
         op, value, values = args["op"], args.get("value"), args.get("values")
-        control, pin = await self._desk.pinned(args["control_id"])
+        page, [(control, pin)] = await self._desk.all_pinned([args["control_id"]])
         if values is not None and (op != "select" or not control.multiple or value is not None):
             raise Refuse("values is for select, in place of value, on a control that takes several options. Use value.")
         value = value if values is None else values
@@ -106,7 +111,8 @@ class _Act:
             judged["value"] = value
         elif op == "scroll" and value is not None:
             judged["value"] = _pixels(value)
-        return judged
+        pressed = op in PRESSING and control.role in PRESSED
+        return note_spending(page, control, judged, self._prices) if pressed else judged
 
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
         return await run_pinned(self._desk, args, ctx, args["op"], args.get("value"))
@@ -128,13 +134,7 @@ class _Click:
 
     async def prepare(self, args: Args, ctx: ToolContext) -> Args:
         snapshot, [(control, pin)] = await self._desk.all_pinned([args["control_id"]])
-        judged: Args = {"control_id": control.id, "target": pin}
-        how = spending(snapshot, control)
-        if how is not None:
-            if self._prices is not None:
-                raise refuse_to_spend(control.id)
-            judged["spends"] = how
-        return judged
+        return note_spending(snapshot, control, {"control_id": control.id, "target": pin}, self._prices)
 
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
         return await run_pinned(self._desk, args, ctx, "click", None)

@@ -29,8 +29,8 @@ PERCENT: Final = {"type": "number", "minimum": 0, "maximum": 100}
 @attrs.frozen(kw_only=True)
 class Hand:
     """One tool: `order` turns the arguments and the control into `op` and `value` (and, for a drag, `onto`), or raises Refuse; its
-    `words` are those for the approver; `presses` says of the judged arguments whether they click the control or
-    press Enter in it; `told` quotes something of the result for the planner.
+    `words` are those for the approver; `presses` says of the judged arguments whether they may do to the control
+    what a click does, or Enter in it; `told` quotes something of the result for the planner.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Hand:
 
 
 def hand_tool(desk: Desk, hand: Hand, prices: Prices | None = None) -> Tool:
-    """The tool for this hand. Where a press may spend money a human is asked each time, or, with `prices`, it is refused."""
+    """The tool for this hand. Where it may spend money a human is asked each time, or, with `prices`, it is refused."""
 
     async def prepare(args: Args, ctx: ToolContext) -> Args:
         page, [(control, pin)] = await desk.all_pinned([args["control_id"]])
@@ -53,7 +53,8 @@ def hand_tool(desk: Desk, hand: Hand, prices: Prices | None = None) -> Tool:
         judged = await order if isinstance(order, Awaitable) else order
         judged = {"control_id": args["control_id"], **judged, "target": pin}
         press = hand.presses(judged)
-        return judged if press is None else note_spending(page, control, judged, prices, enter=press == "enter")
+        also = page.control(judged["onto"]["control"]) if "onto" in judged else None
+        return judged if press is None else note_spending(page, control, judged, prices, enter=press == "enter", also=also)
 
     def describe(args: Args, ctx: ToolContext) -> str:
         return f"{hand.words(args)}. {say_spending(args['spends'])}" if "spends" in args else hand.words(args)

@@ -70,7 +70,7 @@ def browser_tools(
         *paying_tools(desk, prices),
         *key_tools(desk, prices),
         *pointing_tools(desk, prices),
-        *dragging_tools(desk),
+        *dragging_tools(desk, prices),
         *texting_tools(desk),
         *scrolling_tools(desk),
         *dialog_tools(desk, prices),
@@ -78,7 +78,7 @@ def browser_tools(
         *history_tools(desk),
         *tab_tools(desk),
         *table_tools(desk),
-        *([] if upload_from is None else upload_tools(desk, UploadFolder(upload_from))),
+        *([] if upload_from is None else upload_tools(desk, UploadFolder(upload_from), prices)),
         *([] if download_to is None else download_tools(desk, SaveFolder(download_to), prices)),
         *opening_tools(desk),
         browser_task_tool(

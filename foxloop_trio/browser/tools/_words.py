@@ -19,6 +19,7 @@ from .._snapshot import Snapshot
 
 __all__ = [
     "NOT_READ",
+    "describe_act",
     "describe_click",
     "describe_control",
     "describe_open",
@@ -254,14 +255,25 @@ def describe_control(op: str, value: str | float | Sequence[str] | None, pin: Ma
 
 def describe_click(args: Mapping[str, Any]) -> str:
     """A click in words, and whether money may be spent by it."""
-    spends = args.get("spends")
-    text = describe_control("click", None, args["target"])
-    return text if spends is None else f"{text}. {say_spending(spends)}"
+    return describe_act({**args, "op": "click"})
+
+
+def describe_act(args: Mapping[str, Any]) -> str:
+    """One operation on one control in words, and whether money may be spent by it."""
+    text = describe_control(args["op"], args.get("value"), args["target"])
+    return f"{text}. {say_spending(args['spends'])}" if "spends" in args else text
 
 
 def say_spending(spends: str) -> str:
     """For the human: why this may cost something."""
-    return "This may SPEND MONEY: " + ("its label says so" if spends == "label" else "the form asks for a payment card")
+    return f"This may SPEND MONEY: {SPENDS.get(spends, SPENDS['card'])}"
+
+
+SPENDS: Final[Mapping[str, str]] = {
+    "label": "its label says so",
+    "form": "what sends its form is labelled so",
+    "card": "the form asks for a payment card",
+}
 
 
 def _several(value: str | float | Sequence[str]) -> str:
