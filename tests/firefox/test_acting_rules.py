@@ -226,6 +226,11 @@ RULES: dict[str, list[str]] = {
     "21.25 a real gesture": ["act_effects::a_page_that_wants_a_real_hand_is_told_so"],
     # Issue: proof of effect, and the libraries
     "every act tells what came of it": ["act_effects::an_act_tells_what_came_of_it"],
+    "what was put in and did not stay is no success": [
+        "act_hostile::what_the_page_puts_back_a_moment_later_is_no_success",
+        "act_hostile::a_form_whose_fields_the_page_puts_back_is_not_filled",
+        "act_hostile::what_the_page_writes_in_its_own_way_is_kept",
+    ],
     "what changes by itself is not the act's": ["act_effects::what_changes_by_itself_is_not_taken_for_the_act_s"],
     "more hands: text is marked": [
         "act_text::text_is_marked_as_by_a_mouse",

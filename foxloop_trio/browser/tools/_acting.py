@@ -15,10 +15,10 @@ from .._act import ActResult, Value
 from .._snapshot import MASK, Snapshot
 from ..tasks._sensitive import is_secret
 from ._desk import MAX_VALUE, Args, Desk, permit_of
-from ._fields import is_masked
+from ._fields import is_masked, was_taken_back
 from ._spending import Prices, note_spending
 from ._view import CONTROL_ID, View
-from ._words import describe_act, describe_click, say_done, say_refused, say_stale, seen
+from ._words import TAKEN_BACK, describe_act, describe_click, say_done, say_refused, say_stale, seen
 
 __all__ = ["acting_tools", "run_pinned"]
 
@@ -199,13 +199,14 @@ async def run_pinned(
         if not result.ok:
             summary = desk.with_stops(say_refused(said, target["control"], result))
             return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)
-        return await _after(desk, ctx, op, target, before, result, said, None if told is None else told(result))
+        return await _after(desk, ctx, op, value, target, before, result, said, None if told is None else told(result))
 
 
 async def _after(
     desk: Desk,
     ctx: ToolContext,
     op: str,
+    value: Value,
     target: Mapping[str, Any],
     before: Snapshot,
     result: ActResult,
@@ -233,6 +234,13 @@ async def _after(
     data: dict[str, Any] = {"submitted": result.submitted, "navigated": navigated}
     if result.changed:
         data["changed"] = list(result.changed)
+    now = None if page is None or navigated else page.control(target["control"])
+    wanted = {"check": True, "uncheck": False}.get(op, value if op in NEED_VALUE else None)
+    took = not {"value", "state"}.isdisjoint(result.changed)
+    if took and isinstance(wanted, (str, bool, list, tuple)) and was_taken_back(control, now, op, wanted, result.value):
+        data["taken_back"] = True
+        summary = f"{said} on {target['control']} {TAKEN_BACK} {words}"
+        return ToolOutput(ok=False, summary=summary, untrusted=text, data=data, stop_batch=stop)
     if result.opened_tabs:
         data["opened_tab"] = result.opened_tab
     if result.dialogs:

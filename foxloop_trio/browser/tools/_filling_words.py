@@ -13,7 +13,7 @@ from ..tasks._sites import host_in
 from ._sending import SENT_WORDS, SendEvidence
 from ._words import REFUSALS, say_dialogs, say_error, say_spending, shown
 
-__all__ = ["describe_fill", "evidence_of", "named", "say_filled", "say_not_sent", "say_sent", "say_stopped"]
+__all__ = ["describe_fill", "evidence_of", "named", "say_filled", "say_not_sent", "say_sent", "say_stopped", "say_taken_back"]
 
 MAX_DESCRIPTION: Final = 1_950
 """A description is cut at 2,000 characters; what is cut is said here, where it can be counted."""
@@ -68,6 +68,13 @@ def say_filled(op: str, count: int, many: int, results: Sequence[ActResult], *, 
     if any(result.changed_elsewhere for result in results):
         parts.append("Fields elsewhere on the page had changed meanwhile.")
     return " ".join(parts)
+
+
+def say_taken_back(fields: Sequence[str]) -> str:
+    return (
+        f"But the page put back what was there before in {', '.join(fields)} (mismatch). See whether a message says why, and whether "
+        "it wants another form of the value."
+    )
 
 
 def say_sent(evidence: SendEvidence) -> str:

@@ -19,6 +19,7 @@ from .._snapshot import Snapshot
 
 __all__ = [
     "NOT_READ",
+    "TAKEN_BACK",
     "describe_act",
     "describe_click",
     "describe_control",
@@ -80,6 +81,10 @@ ERRORS: Final[Mapping[str, str]] = {
     "timeout": "the page did not answer in time; call snapshot again, once",
 }
 
+TAKEN_BACK: Final = (
+    "failed (mismatch: it was done, and then the page put back what was there before). See whether a message says why, and whether "
+    "it wants another form of the value."
+)
 NOT_READ: Final = "The page could not be read afterwards: call snapshot."
 
 _CODE = re.compile(r"[a-z][a-z-]{0,39}\Z")
