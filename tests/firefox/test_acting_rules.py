@@ -261,6 +261,7 @@ RULES: dict[str, list[str]] = {
         "act_cancel::files_that_are_staged_and_never_used_reach_no_page",
     ],
     "21 frames": [
+        "act_frames::a_frame_without_an_address_is_of_the_page_that_made_it",
         "act_frames::a_dialog_of_a_page_of_another_origin_does_not_stay_open",
         "act_frames::what_shows_only_under_the_pointer_is_brought_out_first",
         "act_frames::what_the_page_around_lays_over_a_frame_covers_what_is_in_it",
@@ -275,6 +276,7 @@ RULES: dict[str, list[str]] = {
         "act_trusted::only_a_launched_firefox_has_such_input",
         "act_trusted::what_changes_between_aim_and_press_is_not_pressed",
         "act_trusted::what_only_a_script_can_do_goes_the_first_way",
+        "act_trusted::what_lies_in_a_frame_is_pressed_by_script_or_refused_with_that_reason",
     ],
     "pages with real libraries": ["acting_aims::every_aim_comes_to_what_it_must"],
 }

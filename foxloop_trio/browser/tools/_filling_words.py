@@ -72,8 +72,8 @@ def say_filled(op: str, count: int, many: int, results: Sequence[ActResult], *, 
 
 def say_taken_back(fields: Sequence[str]) -> str:
     return (
-        f"But the page put back what was there before in {', '.join(fields)} (mismatch). See whether a message says why, and whether "
-        "it wants another form of the value."
+        f"But the page put back what was there before in {', '.join(fields)} (mismatch). See whether a message says why, and "
+        "whether it wants another form of the value."
     )
 
 

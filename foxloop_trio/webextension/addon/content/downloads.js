@@ -98,7 +98,9 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
     };
   }
 
-  const hostOf = (url) => (/^https?:/.test(url) ? new URL(url).hostname : location.hostname);
+  // A document without an address of its own (srcdoc, blob:) is of the page that made it.
+  const own = () => location.hostname || (URL.canParse(globalThis.origin) ? new URL(globalThis.origin).hostname : "");
+  const hostOf = (url) => (/^https?:/.test(url) ? new URL(url).hostname : own());
 
   // A header is told as bytes; names in them are mostly UTF-8.
   function inUtf8(text) {
@@ -126,10 +128,10 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
 
   // A redirect to another host must not be followed, not even to see that it is one: it is asked for in that moment.
   const following = (url) =>
-    new URL(url).origin === location.origin ? { mode: "same-origin", redirect: "follow" } : { redirect: "error" };
+    new URL(url).origin === globalThis.origin ? { mode: "same-origin", redirect: "follow" } : { redirect: "error" };
 
   async function take(wanted, ticket) {
-    if (hostOf(wanted.url) !== location.hostname) {
+    if (hostOf(wanted.url) !== own()) {
       return refuse("other-site", `the file is on another host: ${hostOf(wanted.url)}`);
     }
     const how = { method: wanted.method ?? "GET", body: wanted.body, credentials: "include", ...following(wanted.url) };
@@ -140,7 +142,7 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
       const why = "the server does not answer, or it sends on to another host, which is not followed";
       return refuse("unsupported", `the file could not be asked for: ${why} (${fault})`);
     }
-    if (response.url !== "" && hostOf(response.url) !== location.hostname) {
+    if (response.url !== "" && hostOf(response.url) !== own()) {
       response.body?.cancel();
       return refuse("other-site", `the address leads to another host: ${hostOf(response.url)}`);
     }
