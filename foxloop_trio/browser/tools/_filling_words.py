@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ...errors import BrowserError
 from .._act import ActResult
-from .._quoting import quote
+from .._quoting import quote, quote_strictly
 from .._snapshot import Control
 from ..tasks._sites import host_in
 from ._sending import SENT_WORDS, SendEvidence
@@ -128,7 +128,7 @@ def _head(targets: Sequence[Mapping[str, Any]], send: Mapping[str, Any] | None, 
     text = f"sends by {send['role']} {shown(send['label'], 80)}"
     there = send["destination"]
     if there is not None:
-        text += f", its form by {quote(there['method'])} to {shown(there['url'], MAX_ADDRESS_SHOWN)}"
+        text += f", its form by {quote_strictly(there['method'])} to {shown(there['url'], MAX_ADDRESS_SHOWN)}"
         if host_in(there["url"]) != host_in(send["url"]):
             text += f", which is on ANOTHER HOST than the page: {shown(host_in(there['url']) or 'none', 100)}"
     yield text

@@ -8,7 +8,7 @@ import trio
 
 from ...actions import ToolContext, ToolOutput
 from ...tools import Tool
-from .._quoting import quote
+from .._quoting import quote_strictly
 from .._uploads import MAX_FILES
 from ._acting import run_pinned
 from ._desk import Args, Desk
@@ -78,4 +78,4 @@ def _words(args: Args) -> str:
 
 
 def _file(one: dict[str, Any]) -> str:
-    return f"{quote(one['name'])}, {one['size']} bytes, SHA-256 {one['sha256'][:16]}…"
+    return f"{quote_strictly(one['name'])}, {one['size']} bytes, SHA-256 {one['sha256'][:16]}…"

@@ -13,7 +13,7 @@ from typing import Any, Final
 from ...errors import BrowserError
 from .._act import ActResult, DialogSeen
 from .._picture import Screenshot
-from .._quoting import quote
+from .._quoting import quote, quote_strictly
 from .._restricted import restriction_words
 from .._snapshot import Snapshot
 
@@ -245,16 +245,16 @@ def describe_control(op: str, value: str | float | Sequence[str] | None, pin: Ma
     words: Sequence[str] = [
         op,
         *([] if value is None else [_several(value), "into" if op == "type" else "on"]),
-        f"{pin['role']} {quote(pin['label'])}",
+        f"{pin['role']} {quote_strictly(pin['label'])}",
     ]
     text = " ".join(words)
     if pin.get("risk") is not None:
         text += f" (takes a risk: {pin['risk']})"
     if pin["section"]:
-        text += f" in {quote(pin['section'])}"
+        text += f" in {quote_strictly(pin['section'])}"
     if op == "click" and pin["submit"]:
         there = pin["destination"]
-        text += " (sends its form" + (f" by {quote(there['method'])} to {shown(there['url'], 300)})" if there else ")")
+        text += " (sends its form" + (f" by {quote_strictly(there['method'])} to {shown(there['url'], 300)})" if there else ")")
     return f"{text}, on the page {shown(pin['url'], 300)}"
 
 
@@ -307,5 +307,5 @@ def describe_open(url: str) -> str:
 
 def shown(text: str, limit: int = MAX_SHOWN) -> str:
     """A text quoted; what is longer is cut, and how much there is stands behind it."""
-    quoted = quote(text)
+    quoted = quote_strictly(text)
     return quoted if len(quoted) <= limit else f'{quoted[:limit]}…" ({len(text)} characters in all)'
