@@ -83,3 +83,29 @@ async def test_what_the_page_writes_in_its_own_way_is_kept(page: PageProbe, benc
     assert (await bench.call("act", on="F", op="check")).ok
     await page.open("<p id=p><input aria-label=F oninput=\"setTimeout(() => p.innerHTML = '<input aria-label=F>', 100)\"></p>")
     assert (await bench.call("act", on="F", op="type", value="new")).ok
+
+
+async def test_letters_that_join_are_text_in_a_rich_editor_too(page: PageProbe) -> None:
+    """Zero-width joiners make Persian words and composed pictures; they are typed once and told as they are."""
+    await page.open("<div contenteditable aria-label=E id=e></div><script>var n = 0; e.oninput = () => n++</script>")
+    for text in ("\U0001f469\u200d\U0001f469\u200d\U0001f467", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"):
+        result = await page.again("E", "type", text)
+        assert (result["ok"], result["value"], result["did"][-1]) == (True, text, "insert"), result
+        assert await page.js("e.innerText") == text
+
+
+async def test_the_windows_of_a_page_that_does_not_come_back_are_known(
+    firefox: BrowserSession, tab: Tab, page: PageProbe, bench: ToolBench
+) -> None:
+    """The answer comes while the page still hangs; what was opened by then can be listed and closed, and no dialog is made up."""
+    await page.open(
+        "<script>const say = alert.bind(window)</script>"
+        "<button onclick=\"window.open('/x'); say('Real'); this.title = 1\">go</button>"
+    )
+    output = await bench.call("click", on="go")
+    assert not output.ok
+    assert "the page has not come back" in output.summary
+    context = await tab.bidi_context()
+    await firefox.bidi("browsingContext.handleUserPrompt", context=context, accept=False)
+    (opened,) = [one["tab"] for one in (await bench.call("list_tabs")).data["tabs"] if one["opened"]]  # type: ignore[index]
+    assert (await bench.call("close_tab", tab_id=opened)).ok

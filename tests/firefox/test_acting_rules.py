@@ -168,6 +168,8 @@ RULES: dict[str, list[str]] = {
     "21.1 closed shadow trees": ["act_habits::a_control_in_a_closed_shadow_root_is_acted_on"],
     "21.2 styled boxes": ["page_acting::a_styled_checkbox_is_pressed_at_its_label"],
     "21.2 a hidden file field behind a label": ["act_files::files_arrive_with_name_type_and_bytes"],
+    "21.3 editors: letters that join": ["act_hostile::letters_that_join_are_text_in_a_rich_editor_too"],
+    "7 one that hangs the page": ["act_hostile::the_windows_of_a_page_that_does_not_come_back_are_known"],
     "21.3 editors": ["act_text::an_editor_holds_what_was_typed", "act_text::an_editor_that_takes_nothing_is_a_mismatch"],
     "21.4 a point of a canvas": ["act_pointer::a_click_lands_at_the_point_that_was_asked_for"],
     "21.5 hover by script": [

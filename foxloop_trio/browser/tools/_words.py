@@ -50,7 +50,7 @@ MAX_HOSTS: Final = 5
 REFUSALS: Final[Mapping[str, str]] = {
     "cancelled": "it was stopped before it began",
     "covered": "something lies over the control; it may have to be closed, or the page scrolled",
-    "dialog": "a script dialog opened and was dismissed",
+    "dialog": "the page has not come back: it is busy, or a dialog of its own is open",
     "disabled": "the control is disabled; another field may have to be filled first",
     "gone": "the control is no longer on the page",
     "hidden": "the control can no longer be seen",

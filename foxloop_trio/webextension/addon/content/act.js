@@ -246,7 +246,7 @@ foxloop.define("act", (parts) => {
     let result;
     try {
       result = steps.same(); // giving the window the focus ran the page's handlers
-      call.whileBusy(() => tell(STUCK, { started: true, submitted: watch.seen(), shown, steps }));
+      call.whileBusy(() => tell({ ...STUCK, ...evidence.told() }, { started: true, submitted: watch.seen(), shown, steps }));
       result ??= operation.dispatch(found.facts, found.spot, order.value, steps);
       call.whileBusy(null);
       result = typeof result === "function" ? await result() : result;
