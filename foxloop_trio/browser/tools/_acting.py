@@ -15,7 +15,7 @@ from .._act import ActResult, Value
 from .._snapshot import MASK, Snapshot
 from ..tasks._sensitive import is_secret
 from ._desk import MAX_VALUE, Args, Desk, permit_of
-from ._fields import is_masked, was_taken_back
+from ._fields import was_taken_back
 from ._spending import Prices, note_spending
 from ._view import CONTROL_ID, View
 from ._words import TAKEN_BACK, describe_act, describe_click, say_done, say_refused, say_stale, seen
@@ -119,12 +119,10 @@ class _Act:
 
     def redact(self, args: Args) -> Args:
         """As they may be recorded: a value for a secret, sensitive or unknown control is a mask."""
-        if not isinstance(args.get("value"), str) or args.get("op") == "scroll":
+        given = [name for name in ("value", "values") if args.get(name) is not None]
+        if not given or args.get("op") == "scroll" or not self._desk.is_masked(args.get("control_id")):
             return args
-        page = self._desk.memory.snapshot or self._desk.memory.whole
-        control_id = args.get("control_id")
-        control = page.control(control_id) if page is not None and isinstance(control_id, str) else None
-        return {**args, "value": MASK} if control is None or is_masked(control) else args
+        return {**args, **dict.fromkeys(given, MASK)}
 
 
 class _Click:

@@ -22,6 +22,7 @@ from .._restricted import restriction_words
 from .._snapshot import Control, Snapshot
 from .._tab import Tab
 from ._address import host_of, plain_host
+from ._fields import is_masked
 from ._page_pin import PAGE_ID, page_pin
 from ._pin import Memory, make_pin, same_control
 from ._view import View
@@ -124,6 +125,12 @@ class Desk:
             if self.memory.snapshot is None:
                 raise Refuse("There is no current snapshot of this page. Call snapshot first.")
             return page_pin(self.tab.id, self.memory.snapshot)
+
+    def is_masked(self, control_id: object) -> bool:
+        """Whether what goes into this control must stay out of records: it is secret or sensitive, or nobody knows it."""
+        page = self.memory.snapshot or self.memory.whole
+        control = page.control(control_id) if page is not None and isinstance(control_id, str) else None
+        return control is None or is_masked(control)
 
     def still_pinned(self, target: Mapping[str, Any]) -> bool:
         """Whether the newest look is the pinned one and shows the very same control."""
