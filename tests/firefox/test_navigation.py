@@ -17,6 +17,7 @@ from foxloop_trio.actions import Action, ToolContext, ToolOutput
 from foxloop_trio.browser import BrowserSession, Tab, browser_tools
 from foxloop_trio.errors import BadOptionsError, BrowserError
 from foxloop_trio.gate import create_gate
+from foxloop_trio.testing._tool_bench import ToolBench
 
 pytestmark = pytest.mark.firefox
 
@@ -176,6 +177,26 @@ async def test_what_leads_to_another_host_is_stopped_before_it_loads(
         if kind != "script after a while" and "later" not in kind:
             assert f"{AWAY}" in done.summary
             assert "stopped" in done.summary
+
+
+async def test_a_form_that_was_stopped_was_not_sent(firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]) -> None:
+    """The page's submit event comes before the request: neither click nor fill_and_send takes it for a send."""
+    await tab.goto(server.url(HOME, "/?page=form"))
+    async with firefox.lease(tab, navigation="block") as held:
+        server.asked.clear()
+        done = await click(held)
+        assert "it was not sent" in done.summary
+        assert "A form was sent" not in done.summary
+        bench = await ToolBench.over(firefox, held, domains=(HOME,))
+        await bench.look()
+        page = await held.snapshot()
+        field, button = (next(one.id for one in page.controls if one.role == role) for role in ("textbox", "button"))
+        await bench.look()
+        output = await bench.call("fill_and_send", fields={field: "2"}, send_id=button)
+        assert (output.ok, output.data["sent"]) == (False, None)  # type: ignore[index]
+        assert "Sending was not observed" in output.summary
+        assert f"lead to {AWAY}, which was stopped" in output.summary
+        assert not [line for line in server.asked if line.startswith(AWAY)]
 
 
 async def test_a_page_kept_for_the_back_button_is_left_at_once(

@@ -176,6 +176,7 @@ async def run_pinned(
         if last_look is not None and (failed := await last_look(target)) is not None:
             return failed
         desk.memory.drop()  # whatever comes of the act, the look before it is out of date
+        stops = desk.stops
         how: dict[str, Any] = {**({} if dialog is None else {"dialog": dialog}), **({"files": files} if files else {})}
         try:
             result = await desk.tab.act(
@@ -197,7 +198,7 @@ async def run_pinned(
         if not result.ok:
             summary = desk.with_stops(say_refused(said, target["control"], result))
             return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)
-        return await _after(desk, ctx, op, value, target, before, result, said, None if told is None else told(result))
+        return await _after(desk, ctx, op, value, target, before, result, said, None if told is None else told(result), stops)
 
 
 async def _after(
@@ -210,6 +211,7 @@ async def _after(
     result: ActResult,
     said: str,
     told: str | None = None,
+    stops: int = 0,
 ) -> ToolOutput:
     """An accepted act: wait until the page is quiet, then read it."""
     control = before.control(target["control"])  # None for the page itself
@@ -223,7 +225,8 @@ async def _after(
         pass  # the act is done all the same; the look that follows tells what is wrong
     page, words = await desk.page_after(ctx)
     navigated = navigated or (page is not None and page.top.document != before.top.document)
-    summary = f"{say_done(said, target['control'], result, navigated=navigated)} {words}"
+    stopped = desk.stops > stops
+    summary = f"{say_done(said, target['control'], result, navigated=navigated, stopped=stopped)} {words}"
     view = View.of({}, await desk.asked_focus())
     first = "\n".join(part for part in (told, seen(result)) if part) or None
     shown = None if page is None else view.text(page, since=before, after=first, target=target["control"])

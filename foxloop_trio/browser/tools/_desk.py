@@ -179,6 +179,11 @@ class Desk:
         words = say_elsewhere(plain_host(self.tab.host)) if page is None else say_page(page)
         return page, self.with_stops(words)
 
+    @property
+    def stops(self) -> int:
+        """How many times the lease has stopped where the page led."""
+        return self.home.stops if isinstance(self.home, Tab) else 0
+
     async def _brought_back(self, ctx: ToolContext) -> None:
         """Wait until a held tab has left a page that came without asking any server, when it is on one."""
         if not isinstance(self.home, Tab):

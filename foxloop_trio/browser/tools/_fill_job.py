@@ -78,6 +78,7 @@ class FillJob:
         self._results: list[ActResult] = []
         self._evidence: SendEvidence | None = None
         self._pressed = False
+        self._stops = desk.stops
         self._left = False
 
     # Fields
@@ -222,6 +223,8 @@ class FillJob:
             assert self._last is not None
             assert self._send is not None
             self._evidence = sent_by(results[-1], self._last, page, self._send, left=left)
+            if self._evidence == "submit-event" and self._desk.stops > self._stops and not left:
+                self._evidence = None  # the event came, and the lease stopped the request
         summary = self._summary(op, stop, len(set_ids), left)
         checks = [*self._field_checks(page), *self._send_check()]
         outside = "\n".join(text for text in self._outside(stop) if text) or None

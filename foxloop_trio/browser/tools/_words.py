@@ -85,6 +85,7 @@ TAKEN_BACK: Final = (
     "failed (mismatch: it was done, and then the page put back what was there before). See whether a message says why, and whether "
     "it wants another form of the value."
 )
+NOT_SENT: Final = "The page began to send a form, and where it leads was stopped: it was not sent."
 NOT_READ: Final = "The page could not be read afterwards: call snapshot."
 
 _CODE = re.compile(r"[a-z][a-z-]{0,39}\Z")
@@ -168,11 +169,12 @@ CHANGES: Final[Mapping[str, str]] = {
 """What an act's result says came of it, in our words. Submits, navigations, tabs and dialogs have sentences of their own."""
 
 
-def say_done(op: str, control_id: str, result: ActResult, *, navigated: bool) -> str:
+def say_done(op: str, control_id: str, result: ActResult, *, navigated: bool, stopped: bool = False) -> str:
     """An accepted act and what came of it, before what the page looks like now."""
     parts = [f"{op} on {control_id}: done."]
     if result.submitted:
-        parts.append("A form was sent.")
+        # The event comes before the request, and the lease may have stopped that.
+        parts.append(NOT_SENT if stopped and not navigated else "A form was sent.")
     if "invalid" in result.changed:
         parts.append("No form was sent, since a field lacks something: the page marks it.")
     if navigated:
