@@ -47,7 +47,7 @@ PAGES = {
         "<button onclick=\"const w = window.open('about:blank', 'w', 'popup'); setTimeout(() => {{ w.location = '{away}' }}, "
         '50)">go</button>'
     ),
-    "form": "<form action='{away}' method=post><input name=a value=1><button>go</button></form>",
+    "form": "<form action='{away}' method=post><input name=a aria-label=Name value=1><button>go</button></form>",
     "form in a new tab": "<form action='{away}' method=post target=_blank><input name=a value=1><button>go</button></form>",
     "redirect": "<a href='{home}to?{away}'>go</a>",
     "back": "<button onclick='history.back()'>go</button>",
@@ -196,6 +196,9 @@ async def test_a_form_that_was_stopped_was_not_sent(firefox: BrowserSession, tab
         assert (output.ok, output.data["sent"]) == (False, None)  # type: ignore[index]
         assert "Sending was not observed" in output.summary
         assert f"lead to {AWAY}, which was stopped" in output.summary
+        output = await bench.call("browser_task", goal="name: Ada")
+        assert output.data["steps"], output  # type: ignore[index]
+        assert (output.ok, output.data["sent"], output.data["verified"]) == (False, [], False)  # type: ignore[index]
         assert not [line for line in server.asked if line.startswith(AWAY)]
 
 
