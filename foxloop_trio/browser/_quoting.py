@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 import idna
 
-__all__ = ["MAX_ADDRESS", "hidden_in", "host_of_link", "quote", "quote_address", "remarks", "visible"]
+__all__ = ["MAX_ADDRESS", "hidden_in", "host_of_link", "quote", "quote_address", "quote_strictly", "remarks", "visible"]
 
 MAX_ADDRESS: Final = 300
 MAX_NAMED_WORDS: Final = 3
@@ -37,6 +37,10 @@ _ENDS: Final = re.compile(r"\A[\x00-\x20]+|[\x00-\x20]+\Z")
 _BREAKS: Final = re.compile(r"[\t\n\r]")
 _ADDRESS: Final = re.compile(r"(?:(?P<scheme>[a-z][a-z0-9+.-]*):)?(?P<slashes>[/\\]*)(?P<rest>.*)\Z", re.IGNORECASE | re.DOTALL)
 _UNPRINTABLE: Final = re.compile("[\x7f-\x9f\ud800-\udfff]")
+_QUOTES: Final = re.compile(
+    "[\u02ba\u02dd\u02ee\u02f6\u05f2\u05f4\u1cd3\u201c-\u201f\u2033\u2036\u275d\u275e\u3003\u301d-\u301f\uff02]"
+)
+"""Signs that look like the straight double quote, or end what it began in some script."""
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _FOREIGN: Final = frozenset(
     ("ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "FULLWIDTH", "GEORGIAN", "GREEK", "LISU", "MATHEMATICAL", "MODIFIER")
@@ -53,6 +57,11 @@ def quote(text: str) -> str:
     """The text as one line in JSON string syntax: spaces run together, invisible characters removed, no `untrusted-data` marker."""
     text = _MARKER.sub("&lt;", _SPACES.sub(" ", visible(text)))
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+
+
+def quote_strictly(text: str) -> str:
+    """As `quote`, for a human who decides by it: no sign in it can be taken for the quote that ends it."""
+    return _QUOTES.sub(lambda found: f"\\u{ord(found[0]):04x}", quote(text))
 
 
 def hidden_in(text: str) -> int:

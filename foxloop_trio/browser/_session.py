@@ -161,7 +161,8 @@ class BrowserSession:
         `navigation` is about what the page starts by itself: a link, a script, a form, a redirect, a refresh, a window that it
         opens. With ``"notice"`` it is told in results, and tools do nothing more on another host without a grant. With
         ``"block"``, what leads to another host than the one that the tab shows, or one of `hosts`, is stopped before it loads, in
-        this tab and in those that it opens; `Tab.stopped` says what was. What you open yourself is never stopped.
+        this tab and in those that it opens; a page that was kept for the back button comes without a request, and is left
+        at once. `Tab.stopped` says what was. What you open yourself is never stopped.
 
         Raises BusyError, at once, while another block owns it, BrowserError, code ``no-tab``, when it is not there, and
         BadOptionsError for another word or for `hosts` that are none.

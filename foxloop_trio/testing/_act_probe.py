@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import attrs
 import trio
@@ -54,7 +55,9 @@ class ProbeSite:
 
 @contextmanager
 def serve_probes(folder: Path | None = None) -> Iterator[ProbeSite]:
-    """A server on a free port, until the block ends. ``/held`` waits for `release`, ``/slow`` takes 0.4 s."""
+    """A server on a free port, until the block ends. ``/held`` waits for `release`, ``/slow`` takes 0.4 s, ``/to?…`` sends on to
+    that address, ``/called?…`` gives a file of that name.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -64,8 +67,17 @@ def serve_probes(folder: Path | None = None) -> Iterator[ProbeSite]:
                 return
             if self.path.startswith("/slow"):
                 site.release.wait(0.4)
+            path, _, query = self.path.partition("?")
+            if path == "/to":
+                self.send_response(302)
+                self.send_header("location", unquote(query))
+                self.send_header("content-length", "0")
+                self.end_headers()
+                return
             body = site.body(self.path)
             self.send_response(200)
+            if path == "/called":
+                self.send_header("content-disposition", f'attachment; filename="{unquote(query, "latin-1")}"')
             self.send_header("content-type", _TYPES.get(Path(self.path.split("?")[0]).suffix, "text/html; charset=utf-8"))
             self.send_header("content-length", str(len(body)))
             self.end_headers()

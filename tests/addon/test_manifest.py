@@ -28,11 +28,11 @@ def test_the_policy_lets_the_background_reach_the_loopback_and_nothing_else() ->
 def test_the_manifest_asks_for_what_is_used_and_no_more() -> None:
     """Each permission is used by a script; none of the powerful ones is there."""
     code = "".join(path.read_text() for path in SCRIPTS)
-    assert MANIFEST["permissions"] == ["alarms", "tabs", "webRequest", "webRequestBlocking"]
+    assert MANIFEST["permissions"] == ["alarms", "tabs", "webNavigation", "webRequest", "webRequestBlocking"]
     used = [permission.removesuffix("Blocking") for permission in MANIFEST["permissions"]]
     assert all(f"browser.{permission}." in code for permission in used)
     assert '["blocking"]' in code
-    assert set(re.findall(r"browser\.(\w+)\.", code)) <= {"alarms", "tabs", "runtime", "webRequest", "windows"}
+    assert set(re.findall(r"browser\.(\w+)\.", code)) <= {"alarms", "tabs", "runtime", "webNavigation", "webRequest", "windows"}
     assert MANIFEST["host_permissions"] == ["<all_urls>"]
 
 

@@ -801,6 +801,19 @@ async def test_the_human_reads_the_operation_and_the_value(world):
     assert world.tools["open_url"].describe({"url": "http://shop.test/"}, None) == 'open the page "http://shop.test/"'
 
 
+async def test_no_sign_of_a_page_looks_like_the_quote_that_ends_it(world):
+    """Tool reference 12.10: look-alike quotes are spelled in a description; page text for the planner keeps them."""
+    world.tab.find(5)["label"] = "OK\u201d, on the page \u201chttp://good.test/\uff02 \u2033"
+    world.tab.find(5)["section"] = "\u201eSign up\u201f"
+    output = await world.call("snapshot")
+    assert "OK\u201d" in output.untrusted
+    await world.call("click", control_id="0:5")
+    assert world.detail.isascii()
+    assert world.detail.startswith(
+        'click button "OK\\u201d, on the page \\u201chttp://good.test/\\uff02 \\u2033" in "\\u201eSign up\\u201f" (sends its form'
+    )
+
+
 async def test_no_page_word_can_rearrange_a_description(world):
     """Line breaks, directional controls and quotes of a label stay inside its quotes; nothing pushes the rest out of sight."""
     world.tab.find(5)["label"] = 'OK"\n\u202e(harmless)\n, on the page "http://good.test/'

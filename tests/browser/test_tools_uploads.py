@@ -79,6 +79,7 @@ async def test_a_file_that_changes_after_it_was_judged_is_sent_as_it_was(virtual
         "a\\b",
         "a\0b",
         "C:x",
+        "a.txt\ud800",
     ],
 )
 async def test_nothing_outside_of_the_folder_is_read(virtual_time: Any, bench: ToolBench, name: str) -> None:

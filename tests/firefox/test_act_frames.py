@@ -67,6 +67,34 @@ async def test_what_the_page_around_lays_over_a_frame_covers_what_is_in_it(
         assert result["ok"], result
 
 
+async def test_a_frame_without_an_address_is_of_the_page_that_made_it(page: PageProbe, site: ProbeSite) -> None:
+    """srcdoc, about:blank and blob: frames are acted in by the host around them; a sandboxed one, and one elsewhere, are not."""
+    inside = "<button onclick='this.textContent += 1'>{}</button>"
+    await page.go(
+        site.put(
+            f'<iframe srcdoc="{inside.format("doc")}"></iframe><iframe id=blank></iframe><iframe id=blob></iframe>'
+            f'<iframe sandbox=allow-scripts srcdoc="{inside.format("box")}"></iframe>'
+            f"<iframe src='{elsewhere(site.put(inside.format('far')))}'></iframe>"
+            f'<script>blank.contentDocument.body.innerHTML = "{inside.format("written")}";'
+            f"blob.src = URL.createObjectURL(new Blob([\"{inside.format('made')}\"], {{type: 'text/html'}}))</script>"
+        )
+    )
+    labels = {"doc", "written", "made", "box", "far"}
+
+    async def are_there() -> bool:
+        frames = (await page.call("page.read"))["frames"]
+        return {one["label"] for frame in frames for one in frame["controls"]} == labels
+
+    await soon(are_there)
+    for label in ("doc", "written", "made"):
+        result = await act_inside(page, label, host="127.0.0.1")
+        assert result["ok"], (label, result)
+    for label in ("box", "far"):
+        result = await act_inside(page, label, host="127.0.0.1")
+        assert (result["started"], result["reason"]) == (False, "other-site"), label
+    assert (await act_inside(page, "doc1", host="localhost"))["reason"] == "other-site"
+
+
 async def test_a_dialog_of_a_page_of_another_origin_does_not_stay_open(page: PageProbe, site: ProbeSite) -> None:
     """The act makes a frame ask; it is answered with no, told, and the frame can be read at once."""
     child = elsewhere(

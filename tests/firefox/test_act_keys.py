@@ -130,6 +130,52 @@ async def test_keys_in_a_secret_field_are_not_told_nor_copied(page: PageProbe) -
     assert (result["ok"], result["started"], result["detail"]) == (False, False, "nothing was copied on this page yet")
 
 
+STRANGERS = [
+    # body, keys, what must still be so, why
+    ("<input id=f aria-label=f><button onclick='out.textContent = 1'>Delete all</button>", "Tab Enter", "stale"),
+    ("<input id=f aria-label=f><button onclick='out.textContent = 1'>Delete all</button>", "a Tab Space", "stale"),
+    ("<input id=f aria-label=f><a href='#gone' onclick='out.textContent = 1'>Away</a>", "Tab Enter", "stale"),
+    ("<input id=f aria-label=f><input type=checkbox aria-label=c onclick='out.textContent = 1'>", "Tab Space", "stale"),
+    (
+        "<input id=f aria-label=f><select aria-label=s onchange='out.textContent = 1'><option>a<option>b</select>",
+        "Tab Down",
+        "stale",
+    ),
+    ("<input id=f aria-label=f><input type=password aria-label=p oninput='out.textContent = 1'>", "Tab h u n t", "secret"),
+    (
+        "<input id=f aria-label=f><form onsubmit='out.textContent = 1; return false'><input aria-label=g></form>",
+        "Tab Enter",
+        "stale",
+    ),
+    (
+        "<input id=f aria-label=f onkeydown='b.focus()'><button id=b onclick='out.textContent = 1'>Delete all</button>",
+        "a Enter",
+        "stale",
+    ),
+]
+
+
+@pytest.mark.parametrize(("html", "keys", "reason"), STRANGERS)
+async def test_keys_that_come_to_another_control_do_nothing_there(page: PageProbe, html: str, keys: str, reason: str) -> None:
+    """Only the named one was judged: where Tab, or the page, takes the focus, nothing is pressed, sent, chosen or given away."""
+    await page.open(f"{html}<p id=out>0</p>")
+    result = await page.act("f", "press", keys)
+    assert (result["ok"], result["started"], result["reason"]) == (False, True, reason)
+    assert await page.js("[out.textContent, location.hash]") == ["0", ""]
+
+
+async def test_keys_go_on_in_what_the_control_opens(page: PageProbe) -> None:
+    """A list that a button names as its own is a part of it; so is another field of its form, for writing and Enter."""
+    await page.open(
+        "<button aria-label=Menu aria-controls=m onkeydown=\"if (event.key === 'ArrowDown') m.children[0].focus()\">x</button>"
+        "<div id=m role=menu><button role=menuitem onclick='out.textContent = 1'>One</button></div><p id=out>0</p>"
+        "<form onsubmit='out.textContent += 2; return false'><input aria-label=a><input aria-label=b></form>"
+    )
+    assert (await page.act("Menu", "press", "ArrowDown Enter"))["ok"]
+    assert (await page.again("a", "press", "x Tab y Enter"))["ok"]
+    assert await page.js("out.textContent") == "12"
+
+
 async def test_keys_for_what_cannot_have_the_focus_never_reach_a_field_that_has_it(page: PageProbe) -> None:
     """A page that focuses a field of its own while keys are sent to something else: nobody judged that field."""
     await page.open(

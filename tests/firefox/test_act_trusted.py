@@ -110,6 +110,19 @@ async def test_what_only_a_script_can_do_goes_the_first_way(page: Hand) -> None:
     assert (await page.hand("d", "date", "2026-10-09")).ok
 
 
+async def test_what_lies_in_a_frame_is_pressed_by_script_or_refused_with_that_reason(page: Hand) -> None:
+    """Input of Firefox's own goes to the top document; a page in a frame that takes nothing else is no success."""
+    await page.open(
+        "<iframe srcdoc=\"<button onclick='this.textContent = `pressed`'>plain</button>"
+        "<button onclick='if (event.isTrusted) this.textContent = `pressed`'>only a hand</button>\"></iframe>"
+    )
+    pressed = await page.hand("plain", "click")
+    assert (pressed.ok, "trusted press" in pressed.did) == (True, False), pressed
+    refused = await page.hand("only a hand", "click")
+    assert (refused.ok, refused.reason, "needs a real gesture" in (refused.detail or "")) == (False, "unsupported", True)
+    assert [one.label for one in (await page.tab.snapshot()).controls] == ["pressed", "only a hand"]
+
+
 async def test_a_menu_under_the_mouse_opens(page: Hand) -> None:
     """Hover: `:hover` of a style sheet matches, since the pointer is really there."""
     await page.open(

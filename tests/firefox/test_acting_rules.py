@@ -168,6 +168,8 @@ RULES: dict[str, list[str]] = {
     "21.1 closed shadow trees": ["act_habits::a_control_in_a_closed_shadow_root_is_acted_on"],
     "21.2 styled boxes": ["page_acting::a_styled_checkbox_is_pressed_at_its_label"],
     "21.2 a hidden file field behind a label": ["act_files::files_arrive_with_name_type_and_bytes"],
+    "21.3 editors: letters that join": ["act_hostile::letters_that_join_are_text_in_a_rich_editor_too"],
+    "7 one that hangs the page": ["act_hostile::the_windows_of_a_page_that_does_not_come_back_are_known"],
     "21.3 editors": ["act_text::an_editor_holds_what_was_typed", "act_text::an_editor_that_takes_nothing_is_a_mismatch"],
     "21.4 a point of a canvas": ["act_pointer::a_click_lands_at_the_point_that_was_asked_for"],
     "21.5 hover by script": [
@@ -177,6 +179,10 @@ RULES: dict[str, list[str]] = {
     "21.5 hover by style sheet": ["act_pointer::a_menu_that_only_a_style_sheet_opens_is_opened_and_can_be_used"],
     "21.5 hover_only, acted on at once": ["act_habits::what_only_a_style_sheet_drops_is_acted_on_at_once"],
     "21.6 keys and their default actions": ["act_keys::keys_do_what_they_do_by_themselves"],
+    "21.6 keys come to what was judged": [
+        "act_keys::keys_that_come_to_another_control_do_nothing_there",
+        "act_keys::keys_go_on_in_what_the_control_opens",
+    ],
     "21.6 the events of a key": ["act_keys::a_stroke_is_down_press_and_up_with_what_pages_look_at"],
     "21.6 Firefox's own shortcuts": ["act_keys::shortcuts_of_the_page_work_and_firefox_s_own_do_not"],
     "21.7 files": [
@@ -222,6 +228,11 @@ RULES: dict[str, list[str]] = {
     "21.25 a real gesture": ["act_effects::a_page_that_wants_a_real_hand_is_told_so"],
     # Issue: proof of effect, and the libraries
     "every act tells what came of it": ["act_effects::an_act_tells_what_came_of_it"],
+    "what was put in and did not stay is no success": [
+        "act_hostile::what_the_page_puts_back_a_moment_later_is_no_success",
+        "act_hostile::a_form_whose_fields_the_page_puts_back_is_not_filled",
+        "act_hostile::what_the_page_writes_in_its_own_way_is_kept",
+    ],
     "what changes by itself is not the act's": ["act_effects::what_changes_by_itself_is_not_taken_for_the_act_s"],
     "more hands: text is marked": [
         "act_text::text_is_marked_as_by_a_mouse",
@@ -252,6 +263,7 @@ RULES: dict[str, list[str]] = {
         "act_cancel::files_that_are_staged_and_never_used_reach_no_page",
     ],
     "21 frames": [
+        "act_frames::a_frame_without_an_address_is_of_the_page_that_made_it",
         "act_frames::a_dialog_of_a_page_of_another_origin_does_not_stay_open",
         "act_frames::what_shows_only_under_the_pointer_is_brought_out_first",
         "act_frames::what_the_page_around_lays_over_a_frame_covers_what_is_in_it",
@@ -266,6 +278,7 @@ RULES: dict[str, list[str]] = {
         "act_trusted::only_a_launched_firefox_has_such_input",
         "act_trusted::what_changes_between_aim_and_press_is_not_pressed",
         "act_trusted::what_only_a_script_can_do_goes_the_first_way",
+        "act_trusted::what_lies_in_a_frame_is_pressed_by_script_or_refused_with_that_reason",
     ],
     "pages with real libraries": ["acting_aims::every_aim_comes_to_what_it_must"],
 }

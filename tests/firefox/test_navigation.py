@@ -17,6 +17,7 @@ from foxloop_trio.actions import Action, ToolContext, ToolOutput
 from foxloop_trio.browser import BrowserSession, Tab, browser_tools
 from foxloop_trio.errors import BadOptionsError, BrowserError
 from foxloop_trio.gate import create_gate
+from foxloop_trio.testing._tool_bench import ToolBench
 
 pytestmark = pytest.mark.firefox
 
@@ -41,17 +42,33 @@ PAGES = {
     "window.open, later led away": (
         "<button onclick=\"const w = window.open('about:blank'); setTimeout(() => {{ w.location = '{away}' }}, 50)\">go</button>"
     ),
-    "form": "<form action='{away}' method=post><input name=a value=1><button>go</button></form>",
+    "window of its own": "<button onclick=\"window.open('{away}', '', 'popup,width=300,height=300')\">go</button>",
+    "window of its own, later led away": (
+        "<button onclick=\"const w = window.open('about:blank', 'w', 'popup'); setTimeout(() => {{ w.location = '{away}' }}, "
+        '50)">go</button>'
+    ),
+    "form": "<form action='{away}' method=post><input name=a aria-label=Name value=1><button>go</button></form>",
     "form in a new tab": "<form action='{away}' method=post target=_blank><input name=a value=1><button>go</button></form>",
     "redirect": "<a href='{home}to?{away}'>go</a>",
+    "back": "<button onclick='history.back()'>go</button>",
+    "worker": (
+        "<script>navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready)"
+        ".then(() => {{ document.title = 'ready' }})</script>"
+    ),
     "refresh": (
         "<button onclick=\"const m = document.createElement('meta'); m.httpEquiv = 'refresh'; m.content = '0; url={away}'; "
         'document.head.append(m)">go</button>'
+    ),
+    "script in a frame": (
+        "<iframe id=f></iframe><button onclick=\"f.srcdoc = `<script>top.location = '{away}'</` + 'script>'\">go</button>"
     ),
     "script after a while": (
         "<button onclick=\"this.textContent = 'gone'; setTimeout(() => {{ location.href = '{away}' }}, 300)\">go</button>"
     ),
 }
+
+WORKER = """oninstall = () => skipWaiting(); onactivate = e => e.waitUntil(clients.claim());
+onfetch = e => e.respondWith(new Response('<title>worker</title>', {headers: {'content-type': 'text/html'}}))"""
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +85,10 @@ def server() -> Iterator[Server]:
                 self.end_headers()
                 return
             page = PAGES.get(parse_qs(parts.query).get("page", [""])[0], "<p>Nothing</p>")
-            body = page.format(away=told.url(AWAY, "/away"), home=told.url(HOME)).encode()
+            page = WORKER if parts.path == "/worker.js" else page.format(away=told.url(AWAY, "/away"), home=told.url(HOME))
+            body = page.encode()
             self.send_response(200)
-            self.send_header("content-type", "text/html; charset=utf-8")
+            self.send_header("content-type", f"text/{'javascript' if page is WORKER else 'html'}; charset=utf-8")
             self.send_header("content-length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -130,7 +148,7 @@ async def until(is_so: Any) -> None:
             await trio.sleep(0.02)
 
 
-@pytest.mark.parametrize("kind", list(PAGES))
+@pytest.mark.parametrize("kind", [kind for kind in PAGES if kind not in ("back", "worker")])
 async def test_what_leads_to_another_host_is_stopped_before_it_loads(
     firefox: BrowserSession, tab: Tab, server: Server, spare: list[int], kind: str
 ) -> None:
@@ -152,11 +170,81 @@ async def test_what_leads_to_another_host_is_stopped_before_it_loads(
         async def alone() -> bool:
             return {one.id for one in await firefox.tabs()} <= set(spare) or kind == "window.open, later led away"
 
+        assert "popup-blocked" not in done.summary
+
         await until(alone)
         assert not [line for line in server.asked if line.startswith(AWAY)]
         if kind != "script after a while" and "later" not in kind:
             assert f"{AWAY}" in done.summary
             assert "stopped" in done.summary
+
+
+async def test_a_form_that_was_stopped_was_not_sent(firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]) -> None:
+    """The page's submit event comes before the request: neither click nor fill_and_send takes it for a send."""
+    await tab.goto(server.url(HOME, "/?page=form"))
+    async with firefox.lease(tab, navigation="block") as held:
+        server.asked.clear()
+        done = await click(held)
+        assert "it was not sent" in done.summary
+        assert "A form was sent" not in done.summary
+        bench = await ToolBench.over(firefox, held, domains=(HOME,))
+        await bench.look()
+        page = await held.snapshot()
+        field, button = (next(one.id for one in page.controls if one.role == role) for role in ("textbox", "button"))
+        await bench.look()
+        output = await bench.call("fill_and_send", fields={field: "2"}, send_id=button)
+        assert (output.ok, output.data["sent"]) == (False, None)  # type: ignore[index]
+        assert "Sending was not observed" in output.summary
+        assert f"lead to {AWAY}, which was stopped" in output.summary
+        output = await bench.call("browser_task", goal="name: Ada")
+        assert output.data["steps"], output  # type: ignore[index]
+        assert (output.ok, output.data["sent"], output.data["verified"]) == (False, [], False)  # type: ignore[index]
+        assert not [line for line in server.asked if line.startswith(AWAY)]
+
+
+async def test_a_page_kept_for_the_back_button_is_left_at_once(
+    firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]
+) -> None:
+    """It comes without any request, so it cannot be stopped before: the tab is on its own page again, and the result says why."""
+    await tab.goto(server.url(AWAY, "/kept"))
+    await tab.goto(server.url(HOME, "/?page=back"))
+    async with firefox.lease(tab, navigation="block") as held:
+        server.asked.clear()
+        done = await click(held)
+        assert f"The page wanted to lead to {AWAY}, which was stopped" in done.summary
+        assert "The page has 1 control" in done.summary
+        assert held.url == server.url(HOME, "/?page=back")
+        assert held.stopped == (server.url(AWAY, "/kept"),)
+        assert server.asked == [f"{HOME} /"]
+
+
+async def test_a_page_that_a_service_worker_would_answer_with_does_not_come(
+    firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]
+) -> None:
+    """No server is asked for it, but Firefox asks us all the same."""
+    await tab.goto(server.url(AWAY, "/?page=worker"))
+
+    async def is_there() -> bool:
+        await tab.refresh()
+        return tab.title == "ready"
+
+    await until(is_there)
+    await tab.goto(server.url(HOME, "/?page=link"))
+    async with firefox.lease(tab, navigation="block") as held:
+        server.asked.clear()
+        done = await click(held)
+        assert f"The page wanted to lead to {AWAY}, which was stopped" in done.summary
+        assert held.url == server.url(HOME, "/?page=link")
+        assert held.stopped == (server.url(AWAY, "/away"),)
+        assert not [line for line in server.asked if line.startswith(AWAY)]
+    await tab.goto(server.url(AWAY, "/?page=away"))
+    assert tab.title == "worker"  # it was there all the time
+    await firefox.bidi(
+        "script.evaluate",
+        expression="navigator.serviceWorker.getRegistration().then(r => r.unregister())",
+        target={"context": await tab.bidi_context()},
+        awaitPromise=True,
+    )
 
 
 async def test_without_a_block_it_is_told_and_not_read(firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]) -> None:

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -84,6 +85,39 @@ async def test_the_file_behind_a_control_is_saved(
     assert await page.js("location.href") == url
     assert len(await firefox.tabs()) == tabs
     assert len([path for path in site.asked[before:] if path.startswith("/data.bin")]) == (0 if expected == b"hello" else 1)
+
+
+async def test_a_redirect_to_another_host_is_not_followed(
+    firefox: BrowserSession, tab: Tab, page: PageProbe, site: ProbeSite, tmp_path: Path
+) -> None:
+    """Not even to see that it is one: that would ask the other host. On its own host it is."""
+    bench = await ToolBench.over(firefox, tab, domains=("127.0.0.1",), download_to=tmp_path)
+    away = f"{site.url.replace('127.0.0.1', 'localhost')}/data.bin?away"
+    await page.open(
+        f"<a href='/to?{quote(away)}'>Far</a><a href='/to?{quote(f'/to?{quote(away)}')}'>Farther</a>"
+        f"<form action='/to?{quote(away)}' method=post><button>Post</button></form><a href='/to?/data.bin'>Near</a>"
+    )
+    for label in ("Far", "Farther", "Post"):
+        output = await bench.call("download", on=label)
+        assert not output.ok
+        assert "another host, which is not followed" in (output.untrusted or "")
+    assert "/data.bin?away" not in site.asked
+    assert files_in(tmp_path) == []
+    assert (await bench.call("download", on="Near")).ok
+
+
+async def test_a_file_gets_a_plain_name_whatever_the_server_calls_it(
+    firefox: BrowserSession, tab: Tab, page: PageProbe, tmp_path: Path
+) -> None:
+    """No path, no device, nothing hidden, nothing invisible; names in UTF-8 are read as such; nothing is written over."""
+    bench = await ToolBench.over(firefox, tab, domains=("127.0.0.1",), download_to=tmp_path)
+    names = ["../../etc/passwd", "CON", ".bashrc", "r\u202efdp.exe", "größe.txt", "passwd"]
+    await page.open("".join(f"<a href='/called?{quote(name)}'>{at}</a> " for at, name in enumerate(names)))
+    for at in range(len(names)):
+        assert (await bench.call("download", on=str(at))).ok
+    assert sorted(path.name for path in files_in(tmp_path)) == sorted(
+        ["passwd", "passwd (2)", "_CON", "bashrc", "rfdp.exe", "größe.txt"]
+    )
 
 
 async def test_what_leads_to_a_page_or_to_another_host_is_not_saved(

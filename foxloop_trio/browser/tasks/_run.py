@@ -236,6 +236,7 @@ class _Run:
 
     async def _step(self, progress: Progress, page: Snapshot, act: Act) -> None:
         """One act with all that follows from it."""
+        stops = self._stops()
         result = await self._page.act(page, act.control, act.op, act.value)
         step = record(progress, page, act, result)
         if self._on_step is not None:
@@ -253,7 +254,13 @@ class _Run:
         except BrowserError:
             confirm(progress, act, result, page, page)  # an event that was seen was seen
             raise
+        if self._stops() > stops and self._look.top.document == page.top.document:
+            result = attrs.evolve(result, submitted=False)  # the event came, and the lease stopped the request
         confirm(progress, act, result, page, self._look)
+
+    def _stops(self) -> int:
+        """Of a page that can be held; a stand-in need not be."""
+        return getattr(self._page, "stops", 0)
 
     def _result(self, end: _End, seconds: float) -> TaskResult:
         progress = self._progress

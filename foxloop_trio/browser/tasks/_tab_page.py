@@ -47,6 +47,11 @@ class TabPage:
         """What was done to the page, as operation and control."""
         return self._steps.done
 
+    @property
+    def stops(self) -> int:
+        """How many times the tab's lease has stopped where the page led."""
+        return self._tab.stops
+
     async def snapshot(self) -> Snapshot:
         self._stay(self._tab.url, plain_host(self._tab.host))
         page = await self._tab.snapshot()

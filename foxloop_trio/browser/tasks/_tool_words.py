@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from .._quoting import quote
+from .._quoting import quote, quote_strictly
 from ..tools._words import say_spending
 from ._reasons import MESSAGES
 from ._run import TaskResult
@@ -87,7 +87,7 @@ def _sending(form: Mapping[str, Any]) -> Iterator[str]:
         how = "by Enter in" if send["how"] == "enter" else "with"
         where = "to an address that the page does not tell"
         if there is not None:
-            where = f"by {quote(there['method'])} to {_shown(there['url'], MAX_ADDRESS_SHOWN)}"
+            where = f"by {quote_strictly(there['method'])} to {_shown(there['url'], MAX_ADDRESS_SHOWN)}"
             if there["host"] != host_in(form["url"]):
                 where += f", which is on ANOTHER HOST than the page: {_shown(there['host'] or 'none', MAX_ADDRESS_SHOWN)}"
         yield f"sends its form {how} {send['role']} {_shown(send['label'])}, {where}"
@@ -108,7 +108,7 @@ def _field(field: Mapping[str, Any]) -> str:
 
 def _shown(text: str, limit: int = MAX_SHOWN) -> str:
     """Quoted; what is longer is cut, and how much there is stands behind it."""
-    quoted = quote(text)
+    quoted = quote_strictly(text)
     return quoted if len(quoted) <= limit else f'{quoted[:limit]}…" ({len(text)} characters in all)'
 
 

@@ -15,16 +15,19 @@ from .._act import ActResult, Value
 from .._snapshot import MASK, Snapshot
 from ..tasks._sensitive import is_secret
 from ._desk import MAX_VALUE, Args, Desk, permit_of
-from ._fields import is_masked
-from ._spending import Prices, refuse_to_spend, spending
+from ._fields import was_taken_back
+from ._spending import Prices, note_spending
 from ._view import CONTROL_ID, View
-from ._words import describe_click, describe_control, say_done, say_refused, say_stale, seen
+from ._words import TAKEN_BACK, describe_act, describe_click, say_done, say_refused, say_stale, seen
 
 __all__ = ["acting_tools", "run_pinned"]
 
 NEED_VALUE: Final = frozenset({"type", "select", "date"})
 WRITE_VALUE: Final = frozenset({"type", "date"})
 """Operations that would write into a secret field."""
+PRESSING: Final = frozenset({"select", "check", "uncheck"})
+PRESSED: Final = frozenset({"button", "link", "menuitem"})
+"""Roles of what these operations press as a click would. What a field is called ("Pay by card") is no reason to ask."""
 MAX_OPTIONS: Final = 50
 """Options that are chosen together; more are a page's own lists, which have a way to choose all."""
 MAX_SCROLL: Final = 100_000
@@ -38,7 +41,7 @@ def acting_tools(desk: Desk, *, prices: Prices | None = None, masks: bool = Fals
 
     `prices`: what spends money is left to the tool `pay`. `masks`: values for secret and sensitive fields stay out of records.
     """
-    act, click = _Act(desk), _Click(desk, prices)
+    act, click = _Act(desk, prices), _Click(desk, prices)
     return [
         Tool(
             name="act",
@@ -64,7 +67,8 @@ def acting_tools(desk: Desk, *, prices: Prices | None = None, masks: bool = Fals
             scope="fill",
             domain=desk.domain,
             prepare=act.prepare,
-            describe=lambda args, ctx: describe_control(args["op"], args.get("value"), args["target"]),
+            describe=lambda args, ctx: describe_act(args),
+            asks=lambda args: "spends" in args,
             run=act.run,
             redact=act.redact if masks else None,
             environment=desk.tab.session,
@@ -85,12 +89,13 @@ def acting_tools(desk: Desk, *, prices: Prices | None = None, masks: bool = Fals
 
 
 class _Act:
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, prices: Prices | None) -> None:
         self._desk = desk
+        self._prices = prices
 
     async def prepare(self, args: Args, ctx: ToolContext) -> Args:
         op, value, values = args["op"], args.get("value"), args.get("values")
-        control, pin = await self._desk.pinned(args["control_id"])
+        page, [(control, pin)] = await self._desk.all_pinned([args["control_id"]])
         if values is not None and (op != "select" or not control.multiple or value is not None):
             raise Refuse("values is for select, in place of value, on a control that takes several options. Use value.")
         value = value if values is None else values
@@ -106,19 +111,18 @@ class _Act:
             judged["value"] = value
         elif op == "scroll" and value is not None:
             judged["value"] = _pixels(value)
-        return judged
+        pressed = op in PRESSING and control.role in PRESSED
+        return note_spending(page, control, judged, self._prices) if pressed else judged
 
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
         return await run_pinned(self._desk, args, ctx, args["op"], args.get("value"))
 
     def redact(self, args: Args) -> Args:
         """As they may be recorded: a value for a secret, sensitive or unknown control is a mask."""
-        if not isinstance(args.get("value"), str) or args.get("op") == "scroll":
+        given = [name for name in ("value", "values") if args.get(name) is not None]
+        if not given or args.get("op") == "scroll" or not self._desk.is_masked(args.get("control_id")):
             return args
-        page = self._desk.memory.snapshot or self._desk.memory.whole
-        control_id = args.get("control_id")
-        control = page.control(control_id) if page is not None and isinstance(control_id, str) else None
-        return {**args, "value": MASK} if control is None or is_masked(control) else args
+        return {**args, **dict.fromkeys(given, MASK)}
 
 
 class _Click:
@@ -128,13 +132,7 @@ class _Click:
 
     async def prepare(self, args: Args, ctx: ToolContext) -> Args:
         snapshot, [(control, pin)] = await self._desk.all_pinned([args["control_id"]])
-        judged: Args = {"control_id": control.id, "target": pin}
-        how = spending(snapshot, control)
-        if how is not None:
-            if self._prices is not None:
-                raise refuse_to_spend(control.id)
-            judged["spends"] = how
-        return judged
+        return note_spending(snapshot, control, {"control_id": control.id, "target": pin}, self._prices)
 
     async def run(self, args: Args, ctx: ToolContext) -> ToolOutput:
         return await run_pinned(self._desk, args, ctx, "click", None)
@@ -178,6 +176,7 @@ async def run_pinned(
         if last_look is not None and (failed := await last_look(target)) is not None:
             return failed
         desk.memory.drop()  # whatever comes of the act, the look before it is out of date
+        stops = desk.stops
         how: dict[str, Any] = {**({} if dialog is None else {"dialog": dialog}), **({"files": files} if files else {})}
         try:
             result = await desk.tab.act(
@@ -199,18 +198,20 @@ async def run_pinned(
         if not result.ok:
             summary = desk.with_stops(say_refused(said, target["control"], result))
             return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)
-        return await _after(desk, ctx, op, target, before, result, said, None if told is None else told(result))
+        return await _after(desk, ctx, op, value, target, before, result, said, None if told is None else told(result), stops)
 
 
 async def _after(
     desk: Desk,
     ctx: ToolContext,
     op: str,
+    value: Value,
     target: Mapping[str, Any],
     before: Snapshot,
     result: ActResult,
     said: str,
     told: str | None = None,
+    stops: int = 0,
 ) -> ToolOutput:
     """An accepted act: wait until the page is quiet, then read it."""
     control = before.control(target["control"])  # None for the page itself
@@ -224,7 +225,8 @@ async def _after(
         pass  # the act is done all the same; the look that follows tells what is wrong
     page, words = await desk.page_after(ctx)
     navigated = navigated or (page is not None and page.top.document != before.top.document)
-    summary = f"{say_done(said, target['control'], result, navigated=navigated)} {words}"
+    stopped = desk.stops > stops
+    summary = f"{say_done(said, target['control'], result, navigated=navigated, stopped=stopped)} {words}"
     view = View.of({}, await desk.asked_focus())
     first = "\n".join(part for part in (told, seen(result)) if part) or None
     shown = None if page is None else view.text(page, since=before, after=first, target=target["control"])
@@ -233,6 +235,13 @@ async def _after(
     data: dict[str, Any] = {"submitted": result.submitted, "navigated": navigated}
     if result.changed:
         data["changed"] = list(result.changed)
+    now = None if page is None or navigated else page.control(target["control"])
+    wanted = {"check": True, "uncheck": False}.get(op, value if op in NEED_VALUE else None)
+    took = not {"value", "state"}.isdisjoint(result.changed)
+    if took and isinstance(wanted, (str, bool, list, tuple)) and was_taken_back(control, now, op, wanted, result.value):
+        data["taken_back"] = True
+        summary = f"{said} on {target['control']} {TAKEN_BACK} {words}"
+        return ToolOutput(ok=False, summary=summary, untrusted=text, data=data, stop_batch=stop)
     if result.opened_tabs:
         data["opened_tab"] = result.opened_tab
     if result.dialogs:

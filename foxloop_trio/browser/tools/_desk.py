@@ -12,6 +12,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import trio
+
 from ...actions import Permit, ToolContext, ToolOutput
 from ...canonical import canonical_json
 from ...errors import BrowserError, NotJsonError, Refuse, UsageError
@@ -20,6 +22,7 @@ from .._restricted import restriction_words
 from .._snapshot import Control, Snapshot
 from .._tab import Tab
 from ._address import host_of, plain_host
+from ._fields import is_masked
 from ._page_pin import PAGE_ID, page_pin
 from ._pin import Memory, make_pin, same_control
 from ._view import View
@@ -29,6 +32,9 @@ __all__ = ["MAX_VALUE", "Args", "Desk", "Focus", "permit_of"]
 
 MAX_VALUE: Final = 2000
 """Characters of a text that a planner gives, from the tool reference."""
+
+BROUGHT_BACK_SECONDS: Final = 3.0
+"""For a held tab to show its own page again: one load, as long as a look may take."""
 
 Args = dict[str, Any]
 Focus = Callable[[], str | Awaitable[str | None] | None]
@@ -120,6 +126,12 @@ class Desk:
                 raise Refuse("There is no current snapshot of this page. Call snapshot first.")
             return page_pin(self.tab.id, self.memory.snapshot)
 
+    def is_masked(self, control_id: object) -> bool:
+        """Whether what goes into this control must stay out of records: it is secret or sensitive, or nobody knows it."""
+        page = self.memory.snapshot or self.memory.whole
+        control = page.control(control_id) if page is not None and isinstance(control_id, str) else None
+        return control is None or is_masked(control)
+
     def still_pinned(self, target: Mapping[str, Any]) -> bool:
         """Whether the newest look is the pinned one and shows the very same control."""
         if target.get("control") == PAGE_ID:
@@ -158,6 +170,7 @@ class Desk:
     async def page_after(self, ctx: ToolContext) -> tuple[Snapshot | None, str]:
         """The page after something was done, and our words on it. Another host's page is not read: nobody judged that."""
         page = None
+        await self._brought_back(ctx)
         if plain_host(self.tab.host) == ctx.domain:
             try:
                 page = await self.look(ctx, View.of({}, await self.asked_focus()))
@@ -165,6 +178,19 @@ class Desk:
                 return None, NOT_READ
         words = say_elsewhere(plain_host(self.tab.host)) if page is None else say_page(page)
         return page, self.with_stops(words)
+
+    @property
+    def stops(self) -> int:
+        """How many times the lease has stopped where the page led."""
+        return self.home.stops if isinstance(self.home, Tab) else 0
+
+    async def _brought_back(self, ctx: ToolContext) -> None:
+        """Wait until a held tab has left a page that came without asking any server, when it is on one."""
+        if not isinstance(self.home, Tab):
+            return
+        with trio.move_on_after(BROUGHT_BACK_SECONDS):
+            while self.home.stops > self._stops and plain_host(self.tab.host) != ctx.domain:
+                await self.tab.session.wait_news(BROUGHT_BACK_SECONDS)
 
     def with_stops(self, words: str) -> str:
         """`words`, and where the page wanted to lead since this was last told, which the tab's lease stopped."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ...errors import Refuse
 from ...tools import Tool
 from .._act import ActResult
-from .._quoting import quote
+from .._quoting import quote_strictly
 from .._snapshot import Control
 from ._desk import MAX_VALUE, Args, Desk
 from ._hand import Hand, hand_tool
@@ -56,7 +56,7 @@ def _order(args: Args, control: Control) -> dict[str, Any]:
 
 def _words(args: Args) -> str:
     dialog = args["dialog"]
-    answer = f"with {quote(dialog['reply'])}" if "reply" in dialog else "with yes" if dialog["accept"] else "with no"
+    answer = f"with {quote_strictly(dialog['reply'])}" if "reply" in dialog else "with yes" if dialog["accept"] else "with no"
     return f"answer {answer} the first question that the page asks when you do this: " + describe_control(
         args["op"], None, args["target"]
     )

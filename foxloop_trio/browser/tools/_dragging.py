@@ -10,6 +10,7 @@ from ...wire import LIMITS
 from .._snapshot import Control
 from ._desk import Args, Desk
 from ._hand import PERCENT, Hand, hand_tool, point_of, point_words
+from ._spending import Prices
 from ._view import CONTROL_ID
 from ._words import describe_control
 
@@ -19,7 +20,7 @@ FAR: Final = {"type": "number", "minimum": -10_000, "maximum": 10_000}
 MAX_POINTS_SHOWN: Final = 5
 
 
-def dragging_tools(desk: Desk) -> list[Tool]:
+def dragging_tools(desk: Desk, prices: Prices | None = None) -> list[Tool]:
     """`drag`, with scope fill. The control that it is dragged onto is pinned and judged like the one that is dragged."""
 
     async def order(args: Args, control: Control) -> dict[str, Any]:
@@ -51,8 +52,9 @@ def dragging_tools(desk: Desk) -> list[Tool]:
         },
         order=order,
         words=_words,
+        presses=lambda args: "click",  # "slide to pay", or what is dropped into a purchase
     )
-    return [hand_tool(desk, drag)]
+    return [hand_tool(desk, drag, prices)]
 
 
 async def _order(desk: Desk, args: Args, control: Control) -> dict[str, Any]:

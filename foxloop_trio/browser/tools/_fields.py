@@ -6,7 +6,7 @@ A value that does not fit its control is refused here, before anything is judged
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from ..tasks._formats import write_field_date
 from ..tasks._page import is_date_field
 from ..tasks._sensitive import is_secret, is_sensitive, is_typable
 
-__all__ = ["Setting", "holds", "is_masked", "radio_group", "setting_for", "state_of"]
+__all__ = ["Setting", "holds", "is_masked", "radio_group", "setting_for", "state_of", "was_taken_back"]
 
 SWITCHES: Final = frozenset({"checkbox", "menuitemcheckbox", "switch"})
 CLOCKS: Final = frozenset({"color", "datetime-local", "month", "time", "week"})
@@ -134,6 +134,18 @@ def holds(control: Control | None, op: str, value: str | bool, kept: str | None)
     if control.value_more:
         return any(text.startswith(shown) for text in wanted)
     return shown in wanted
+
+
+def was_taken_back(was: Control | None, now: Control | None, op: str, value: str | bool | Sequence[str], kept: str | None) -> bool:
+    """Whether a field shows again what it showed before it was set, and not what it was set to: the page did not keep it."""
+    if was is None or now is None or state_of(was) != state_of(now):
+        return False
+    if op == "select" and now.options is None:
+        return False  # such a control need not show its value in one
+    if not isinstance(value, (str, bool)):
+        chosen = {text for option in now.options or () if option.selected for text in (option.value, option.label)}
+        return not chosen.issuperset(value)
+    return not holds(now, op, value, kept)
 
 
 def _plain(text: str) -> str:

@@ -17,8 +17,8 @@ from ...errors import BrowserError, UsageError
 from .._act import RENEWED, ActResult
 from .._snapshot import Snapshot
 from ._desk import Args, Desk, permit_of
-from ._fields import holds, judged_settings
-from ._filling_words import evidence_of, named, say_filled, say_not_sent, say_sent, say_stopped
+from ._fields import holds, judged_settings, was_taken_back
+from ._filling_words import evidence_of, named, say_filled, say_not_sent, say_sent, say_stopped, say_taken_back
 from ._pin import make_pin, same_control
 from ._sending import SENT_WORDS, SendEvidence, drift, sent_by
 from ._steps import Steps, step_of
@@ -78,6 +78,7 @@ class FillJob:
         self._results: list[ActResult] = []
         self._evidence: SendEvidence | None = None
         self._pressed = False
+        self._stops = desk.stops
         self._left = False
 
     # Fields
@@ -222,19 +223,24 @@ class FillJob:
             assert self._last is not None
             assert self._send is not None
             self._evidence = sent_by(results[-1], self._last, page, self._send, left=left)
+            if self._evidence == "submit-event" and self._desk.stops > self._stops and not left:
+                self._evidence = None  # the event came, and the lease stopped the request
         summary = self._summary(op, stop, len(set_ids), left)
         checks = [*self._field_checks(page), *self._send_check()]
         outside = "\n".join(text for text in self._outside(stop) if text) or None
         view = View.of({}, await self._desk.asked_focus())
         shown = None if page is None else view.text(page, since=self._before, after=outside)
         sent = self._send is None or self._evidence is not None
+        lost = [] if left or self._send is not None or stop is not None else self._taken_back(page)
+        if lost:
+            summary = f"{summary} {say_taken_back(lost)}"
         data: dict[str, Any] = {"set": set_ids, "of": len(self._targets), "navigated": left}
         if self._send is not None:
             data["sent"] = self._evidence
         if stop is not None:
             data["stopped"] = {"why": stop.why, **({} if stop.control is None else {"control": stop.control})}
         return ToolOutput(
-            ok=stop is None and sent,
+            ok=stop is None and sent and not lost,
             summary=f"{summary} {words}",
             untrusted="\n".join(text for text in (outside, shown) if text) or None,
             check=CheckResult(ok=stop is None and all(line.ok for line in checks), checks=checks),
@@ -276,6 +282,16 @@ class FillJob:
         if stop is not None and stop.error is not None:
             said.append(str(stop.error))
         return said
+
+    def _taken_back(self, page: Snapshot | None) -> list[str]:
+        """Ids of the fields that were set, and show again what they showed before."""
+        lost = []
+        for pin in self._targets:
+            name, setting = pin["control"], self._settings[pin["control"]]
+            now = page.control(name) if page is not None and _in_document(page, pin) else None
+            if was_taken_back(self._before.control(name), now, setting.op, setting.value, self._kept.get(name)):
+                lost.append(name)
+        return lost
 
     def _field_checks(self, page: Snapshot | None) -> list[CheckLine]:
         """On the look right before the send, where there was one: afterwards the form may be gone."""

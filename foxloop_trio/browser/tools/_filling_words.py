@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from ...errors import BrowserError
 from .._act import ActResult
-from .._quoting import quote
+from .._quoting import quote, quote_strictly
 from .._snapshot import Control
 from ..tasks._sites import host_in
 from ._sending import SENT_WORDS, SendEvidence
 from ._words import REFUSALS, say_dialogs, say_error, say_spending, shown
 
-__all__ = ["describe_fill", "evidence_of", "named", "say_filled", "say_not_sent", "say_sent", "say_stopped"]
+__all__ = ["describe_fill", "evidence_of", "named", "say_filled", "say_not_sent", "say_sent", "say_stopped", "say_taken_back"]
 
 MAX_DESCRIPTION: Final = 1_950
 """A description is cut at 2,000 characters; what is cut is said here, where it can be counted."""
@@ -70,6 +70,13 @@ def say_filled(op: str, count: int, many: int, results: Sequence[ActResult], *, 
     return " ".join(parts)
 
 
+def say_taken_back(fields: Sequence[str]) -> str:
+    return (
+        f"But the page put back what was there before in {', '.join(fields)} (mismatch). See whether a message says why, and "
+        "whether it wants another form of the value."
+    )
+
+
 def say_sent(evidence: SendEvidence) -> str:
     return f"The form was sent ({evidence}: {SENT_WORDS[evidence]})."
 
@@ -121,7 +128,7 @@ def _head(targets: Sequence[Mapping[str, Any]], send: Mapping[str, Any] | None, 
     text = f"sends by {send['role']} {shown(send['label'], 80)}"
     there = send["destination"]
     if there is not None:
-        text += f", its form by {quote(there['method'])} to {shown(there['url'], MAX_ADDRESS_SHOWN)}"
+        text += f", its form by {quote_strictly(there['method'])} to {shown(there['url'], MAX_ADDRESS_SHOWN)}"
         if host_in(there["url"]) != host_in(send["url"]):
             text += f", which is on ANOTHER HOST than the page: {shown(host_in(there['url']) or 'none', 100)}"
     yield text

@@ -27,7 +27,7 @@ HARMLESS: Final = frozenset(
 """Keys, in lower case, that neither write into a field nor take anything out of it."""
 
 
-def key_tools(desk: Desk, prices: Prices | None = None) -> list[Tool]:
+def key_tools(desk: Desk, prices: Prices | None = None, *, masks: bool = False) -> list[Tool]:
     """`press`, with scope submit."""
     return [
         hand_tool(
@@ -51,8 +51,11 @@ def key_tools(desk: Desk, prices: Prices | None = None) -> list[Tool]:
                 order=_order,
                 words=lambda args: describe_control("press", args["value"], args["target"]),
                 presses=_presses,
+                writes="keys",
+                harmless=_is_harmless,
             ),
             prices,
+            masks=masks,
         )
     ]
 
@@ -63,10 +66,14 @@ def _presses(args: Args) -> Literal["click", "enter"] | None:
     return "enter" if keys & {"enter", "return", "space"} else None
 
 
+def _is_harmless(keys: str) -> bool:
+    return keys.strip() != "" and all(stroke.rpartition("+")[2].lower() in HARMLESS for stroke in keys.split())
+
+
 def _order(args: Args, control: Control) -> dict[str, Any]:
     strokes = args["keys"].split() or ["Space"]
     if len(strokes) > MAX_STROKES:
         raise Refuse(f"{len(strokes)} strokes are too many for one call: press {MAX_STROKES} at most, then go on.")
-    if control.secret and any(stroke.rpartition("+")[2].lower() not in HARMLESS for stroke in strokes):
+    if control.secret and not _is_harmless(args["keys"]):
         raise Refuse("This field is secret, and no keys that write are pressed in secret fields. Leave it to the user.")
     return {"op": "press", "value": " ".join(strokes)}

@@ -26,6 +26,7 @@ def pointing_tools(desk: Desk, prices: Prices | None = None) -> list[Tool]:
         properties={"x": PERCENT, "y": PERCENT},
         order=_hover,
         words=_hover_words,
+        presses=lambda args: "click",  # a page may take it for one
     )
     click_at = Hand(
         name="click_at",
@@ -45,7 +46,7 @@ def pointing_tools(desk: Desk, prices: Prices | None = None) -> list[Tool]:
         words=_click_words,
         presses=lambda args: "click",
     )
-    return [hand_tool(desk, hover), hand_tool(desk, click_at, prices)]
+    return [hand_tool(desk, hover, prices), hand_tool(desk, click_at, prices)]
 
 
 def _hover(args: Args, control: Control) -> dict[str, Any]:

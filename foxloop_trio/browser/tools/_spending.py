@@ -21,7 +21,8 @@ __all__ = ["Prices", "Spending", "note_spending", "refuse_to_spend", "spending"]
 Prices = Callable[[Snapshot, Control], "Money | Awaitable[Money | None] | None"]
 """Reads off the page what clicking this control costs; None when it cannot be told."""
 
-Spending = Literal["label", "card"]
+Spending = Literal["label", "card", "form"]
+"""What says so: the control's own label, a field for a payment card, or the label of what sends the form when Enter is pressed."""
 
 _CARD: Final = re.compile(
     r"\b(?:(?:credit|debit|payment)?\s*card\s*(?:number|no|holder\w*|expir\w*|security\s+code|verification\w*)|(?:credit|debit)\s+card"
@@ -34,6 +35,8 @@ def spending(page: Snapshot, control: Control, *, enter: bool = False) -> Spendi
     """Why clicking this control may spend money, or pressing Enter in it; None when nothing says so."""
     if risk_of(control.label) == "spend money":
         return "label"
+    if enter and any(_sends_form_of(one, control) and risk_of(one.label) == "spend money" for one in page.controls):
+        return "form"
     sends = enter or control.submit or control.role == "button"
     if sends and any(_is_card_field(one) and _pays(page, one, control) for one in page.controls):
         return "card"
@@ -41,13 +44,21 @@ def spending(page: Snapshot, control: Control, *, enter: bool = False) -> Spendi
 
 
 def note_spending(
-    page: Snapshot, control: Control, judged: dict[str, Any], prices: Prices | None, *, enter: bool = False
+    page: Snapshot,
+    control: Control,
+    judged: dict[str, Any],
+    prices: Prices | None,
+    *,
+    enter: bool = False,
+    also: Control | None = None,
 ) -> dict[str, Any]:
     """The judged arguments, with `spends` when this click, or Enter, may spend money: a human is asked each time then.
 
-    Raises Refuse when there is the tool `pay` for it.
+    `also` is another control that takes part. Raises Refuse when there is the tool `pay` for it.
     """
     how = spending(page, control, enter=enter)
+    if how is None and also is not None:
+        control, how = also, spending(page, also)
     if how is None:
         return judged
     if prices is not None:
@@ -59,6 +70,10 @@ def refuse_to_spend(control_id: str, *, fields: bool = False) -> Refuse:
     """For a planner that has the tool `pay`."""
     first = "Set the fields with fill, then use" if fields else "Use"
     return Refuse(f"Control {control_id} may spend money. {first} pay on {control_id}, which tells the user the amount.")
+
+
+def _sends_form_of(one: Control, field: Control) -> bool:
+    return one.submit and one.form is not None and (one.frame, one.form) == (field.frame, field.form)
 
 
 def _is_card_field(control: Control) -> bool:

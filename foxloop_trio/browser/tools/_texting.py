@@ -23,7 +23,7 @@ __all__ = ["texting_tools"]
 MAX_NTH: Final = 10_000
 
 
-def texting_tools(desk: Desk) -> list[Tool]:
+def texting_tools(desk: Desk, *, masks: bool = False) -> list[Tool]:
     """Both with scope fill."""
     select_text = Hand(
         name="select_text",
@@ -55,8 +55,9 @@ def texting_tools(desk: Desk) -> list[Tool]:
         order=_clip,
         words=lambda args: describe_control(args["op"], args.get("value"), args["target"]),
         told=lambda result: _told("The text", result),
+        writes="text",
     )
-    return [hand_tool(desk, select_text), hand_tool(desk, clipboard)]
+    return [hand_tool(desk, select_text), hand_tool(desk, clipboard, masks=masks)]
 
 
 def _select(args: Args, control: Control) -> dict[str, Any]:

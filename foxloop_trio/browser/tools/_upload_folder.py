@@ -94,6 +94,8 @@ class UploadFolder:
             if (self.path / name).is_symlink():
                 raise Refuse("One of these files is a link, and links are not followed.")
             return os.open(self.path / name, flags)
+        except UnicodeError as error:
+            raise Refuse("One of these names is no text that a file can have.") from error
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.EMLINK):
                 raise Refuse("One of these files is a link, and links are not followed.") from error

@@ -8,13 +8,14 @@ import trio
 
 from ...actions import ToolContext, ToolOutput
 from ...tools import Tool
-from .._quoting import quote
+from .._quoting import quote_strictly
 from .._uploads import MAX_FILES
 from ._acting import run_pinned
 from ._desk import Args, Desk
+from ._spending import Prices, note_spending
 from ._upload_folder import UploadFolder
 from ._view import CONTROL_ID
-from ._words import describe_control
+from ._words import describe_control, say_spending
 
 __all__ = ["upload_tools"]
 
@@ -22,13 +23,14 @@ MAX_FILE_NAME: Final = 255
 NOT_KEPT: Final = "stale: the files were read too long ago, and are not kept any more. Nothing was done. Call upload again."
 
 
-def upload_tools(desk: Desk, folder: UploadFolder) -> list[Tool]:
+def upload_tools(desk: Desk, folder: UploadFolder, prices: Prices | None = None) -> list[Tool]:
     """`upload`, with scope submit: what is given to a page has left this computer."""
 
     async def prepare(args: Args, ctx: ToolContext) -> Args:
-        _, pin = await desk.pinned(args["control_id"])
+        page, [(control, pin)] = await desk.all_pinned([args["control_id"]])
         files = await trio.to_thread.run_sync(folder.read, args["files"])
-        return {"control_id": args["control_id"], "op": "files", "value": {"files": files}, "target": pin}
+        judged = {"control_id": args["control_id"], "op": "files", "value": {"files": files}, "target": pin}
+        return judged if control.type == "file" else note_spending(page, control, judged, prices)  # a button is pressed
 
     async def run(args: Args, ctx: ToolContext) -> ToolOutput:
         data = folder.bytes_of(args["value"])
@@ -62,6 +64,7 @@ def upload_tools(desk: Desk, folder: UploadFolder) -> list[Tool]:
             domain=desk.domain,
             prepare=prepare,
             describe=lambda args, ctx: _words(args),
+            asks=lambda args: "spends" in args,
             run=run,
             environment=desk.tab.session,
         )
@@ -70,8 +73,9 @@ def upload_tools(desk: Desk, folder: UploadFolder) -> list[Tool]:
 
 def _words(args: Args) -> str:
     files = "; ".join(_file(one) for one in args["value"]["files"])
-    return f"{describe_control('upload files', None, args['target'])}: {files}"
+    text = f"{describe_control('upload files', None, args['target'])}: {files}"
+    return f"{text}. {say_spending(args['spends'])}" if "spends" in args else text
 
 
 def _file(one: dict[str, Any]) -> str:
-    return f"{quote(one['name'])}, {one['size']} bytes, SHA-256 {one['sha256'][:16]}…"
+    return f"{quote_strictly(one['name'])}, {one['size']} bytes, SHA-256 {one['sha256'][:16]}…"

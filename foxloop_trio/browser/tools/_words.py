@@ -13,12 +13,14 @@ from typing import Any, Final
 from ...errors import BrowserError
 from .._act import ActResult, DialogSeen
 from .._picture import Screenshot
-from .._quoting import quote
+from .._quoting import quote, quote_strictly
 from .._restricted import restriction_words
 from .._snapshot import Snapshot
 
 __all__ = [
     "NOT_READ",
+    "TAKEN_BACK",
+    "describe_act",
     "describe_click",
     "describe_control",
     "describe_open",
@@ -48,7 +50,7 @@ MAX_HOSTS: Final = 5
 REFUSALS: Final[Mapping[str, str]] = {
     "cancelled": "it was stopped before it began",
     "covered": "something lies over the control; it may have to be closed, or the page scrolled",
-    "dialog": "a script dialog opened and was dismissed",
+    "dialog": "the page has not come back: it is busy, or a dialog of its own is open",
     "disabled": "the control is disabled; another field may have to be filled first",
     "gone": "the control is no longer on the page",
     "hidden": "the control can no longer be seen",
@@ -79,6 +81,11 @@ ERRORS: Final[Mapping[str, str]] = {
     "timeout": "the page did not answer in time; call snapshot again, once",
 }
 
+TAKEN_BACK: Final = (
+    "failed (mismatch: it was done, and then the page put back what was there before). See whether a message says why, and whether "
+    "it wants another form of the value."
+)
+NOT_SENT: Final = "The page began to send a form, and where it leads was stopped: it was not sent."
 NOT_READ: Final = "The page could not be read afterwards: call snapshot."
 
 _CODE = re.compile(r"[a-z][a-z-]{0,39}\Z")
@@ -136,10 +143,7 @@ def say_elsewhere(host: str | None) -> str:
 def say_stopped(hosts: Sequence[str]) -> str:
     """Where the page wanted to lead, by host alone: the rest of an address is the page's own."""
     more = f" and {len(hosts) - MAX_HOSTS} more hosts" if len(hosts) > MAX_HOSTS else ""
-    return (
-        f"The page wanted to lead to {', '.join(hosts[:MAX_HOSTS])}{more}, which was stopped before it loaded: this tab stays on "
-        "its own host."
-    )
+    return f"The page wanted to lead to {', '.join(hosts[:MAX_HOSTS])}{more}, which was stopped: this tab stays on its own host."
 
 
 def say_stale(op: str) -> str:
@@ -165,11 +169,12 @@ CHANGES: Final[Mapping[str, str]] = {
 """What an act's result says came of it, in our words. Submits, navigations, tabs and dialogs have sentences of their own."""
 
 
-def say_done(op: str, control_id: str, result: ActResult, *, navigated: bool) -> str:
+def say_done(op: str, control_id: str, result: ActResult, *, navigated: bool, stopped: bool = False) -> str:
     """An accepted act and what came of it, before what the page looks like now."""
     parts = [f"{op} on {control_id}: done."]
     if result.submitted:
-        parts.append("A form was sent.")
+        # The event comes before the request, and the lease may have stopped that.
+        parts.append(NOT_SENT if stopped and not navigated else "A form was sent.")
     if "invalid" in result.changed:
         parts.append("No form was sent, since a field lacks something: the page marks it.")
     if navigated:
@@ -242,29 +247,40 @@ def describe_control(op: str, value: str | float | Sequence[str] | None, pin: Ma
     words: Sequence[str] = [
         op,
         *([] if value is None else [_several(value), "into" if op == "type" else "on"]),
-        f"{pin['role']} {quote(pin['label'])}",
+        f"{pin['role']} {quote_strictly(pin['label'])}",
     ]
     text = " ".join(words)
     if pin.get("risk") is not None:
         text += f" (takes a risk: {pin['risk']})"
     if pin["section"]:
-        text += f" in {quote(pin['section'])}"
+        text += f" in {quote_strictly(pin['section'])}"
     if op == "click" and pin["submit"]:
         there = pin["destination"]
-        text += " (sends its form" + (f" by {quote(there['method'])} to {shown(there['url'], 300)})" if there else ")")
+        text += " (sends its form" + (f" by {quote_strictly(there['method'])} to {shown(there['url'], 300)})" if there else ")")
     return f"{text}, on the page {shown(pin['url'], 300)}"
 
 
 def describe_click(args: Mapping[str, Any]) -> str:
     """A click in words, and whether money may be spent by it."""
-    spends = args.get("spends")
-    text = describe_control("click", None, args["target"])
-    return text if spends is None else f"{text}. {say_spending(spends)}"
+    return describe_act({**args, "op": "click"})
+
+
+def describe_act(args: Mapping[str, Any]) -> str:
+    """One operation on one control in words, and whether money may be spent by it."""
+    text = describe_control(args["op"], args.get("value"), args["target"])
+    return f"{text}. {say_spending(args['spends'])}" if "spends" in args else text
 
 
 def say_spending(spends: str) -> str:
     """For the human: why this may cost something."""
-    return "This may SPEND MONEY: " + ("its label says so" if spends == "label" else "the form asks for a payment card")
+    return f"This may SPEND MONEY: {SPENDS.get(spends, SPENDS['card'])}"
+
+
+SPENDS: Final[Mapping[str, str]] = {
+    "label": "its label says so",
+    "form": "what sends its form is labelled so",
+    "card": "the form asks for a payment card",
+}
 
 
 def _several(value: str | float | Sequence[str]) -> str:
@@ -293,5 +309,5 @@ def describe_open(url: str) -> str:
 
 def shown(text: str, limit: int = MAX_SHOWN) -> str:
     """A text quoted; what is longer is cut, and how much there is stands behind it."""
-    quoted = quote(text)
+    quoted = quote_strictly(text)
     return quoted if len(quoted) <= limit else f'{quoted[:limit]}…" ({len(text)} characters in all)'

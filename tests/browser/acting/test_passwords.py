@@ -187,6 +187,28 @@ async def test_odd_arguments_are_masked_whole(autojump_clock, world_of):
         act = world.tools["act"].redact
         assert act({"control_id": "0:99", "op": "type", "value": "x"})["value"] == "•••"
         assert act({"control_id": world.id_of("User"), "op": "type", "value": "x"})["value"] == "x"
+        odd = {"control_id": world.id_of("IBAN"), "op": "type", "value": ["hunter2"], "values": {"x": "hunter2"}}
+        assert "hunter2" not in str(act(odd))
+
+
+async def test_no_tool_that_writes_tells_what_it_wrote_into_a_sensitive_field(autojump_clock, world_of):
+    """press and clipboard as act and fill: as the planner gave it and as it is judged; what writes nothing is told."""
+    async with world_of(PAGE, start=START, passwords=allowing(SECRET)) as world:
+        for name, args in (
+            ("press", {"keys": "N L 9 1"}),
+            ("clipboard", {"op": "paste", "text": "NL91"}),
+            ("act", {"op": "type", "value": "NL91"}),
+        ):
+            redact = world.tools[name].redact
+            for label, hidden in (("IBAN", True), ("User", False)):
+                given = {"control_id": world.id_of(label), **args}
+                judged = (await world.prepared(name, **given)).args
+                values = {value for key, value in args.items() if key != "op"}
+                for shown in (redact(given), {key: value for key, value in redact(dict(judged)).items() if key != "target"}):
+                    assert values.isdisjoint(value for value in shown.values() if isinstance(value, str)) is hidden, (name, shown)
+            assert "•••" in str(redact({"control_id": "0:99", **args}))
+        enter = {"control_id": world.id_of("IBAN"), "keys": "Tab Enter"}
+        assert world.tools["press"].redact(enter) == enter
 
 
 async def test_a_mismatch_of_a_secret_says_nothing_of_it(autojump_clock, world_of):

@@ -191,6 +191,54 @@ async def test_without_prices_what_spends_is_asked_about_each_time(autojump_cloc
             assert ("SPEND MONEY" in world.detail) is (what in SPENDING)
 
 
+SWITCH = {"role": "button", "label": "Buy it", "expanded": False}
+OTHER_WAYS = {
+    "drag": ("drag", "Pay now", {"by_x": 200}),
+    "drag onto it": ("drag", "Help", {"onto": "Pay now"}),
+    "hover": ("hover", "Pay now", {}),
+    "press": ("press", "Pay now", {"keys": "Enter"}),
+    "Enter in a field of its form": ("press", "Name", {"keys": "Enter"}),
+    "a dialog": ("answer_dialog", "Pay now", {"accept": True}),
+    "a point of it": ("click_at", "Pay now", {"x": 1, "y": 1}),
+    "a list that a button opens": ("act", "Buy it", {"op": "select", "value": "now"}),
+    "a file for a button": ("upload", "Pay now", {"files": ["a.txt"]}),
+    "a file behind it": ("download", "Pay now", {}),
+}
+
+
+@pytest.mark.parametrize("what", OTHER_WAYS)
+async def test_no_other_tool_spends_without_being_asked_about(autojump_clock, world_of, tmp_path, what):
+    """As click: a human is asked each time, and reads why; with prices it is left to `pay`."""
+    (tmp_path / "a.txt").write_text("a")
+    name, label, args = OTHER_WAYS[what]
+    folders = {"upload_from": tmp_path, "download_to": tmp_path}
+
+    def given(world):
+        more = {"onto": world.id_of(args["onto"])} if "onto" in args else {}
+        return {"control_id": world.id_of(label), **args, **more}
+
+    async with world_of(page(SWITCH), **folders) as world:
+        action = await world.prepared(name, **given(world))
+        assert isinstance(await world.gate.check(action), Ask)
+        await world.allowed(action)
+        assert "SPEND MONEY" in world.detail
+    async with world_of(page(SWITCH), prices=prices, **folders) as world:
+        with pytest.raises(Refuse, match="Use pay on"):
+            await world.prepared(name, **given(world))
+
+
+async def test_what_a_field_is_called_is_no_reason_to_ask(autojump_clock, world_of):
+    """Ways to pay are chosen in most forms that end in a payment; the button at their end is what pays."""
+    choice = {"role": "checkbox", "label": "Pay by card", "checked": False, "form": "f"}
+    async with world_of(page(choice)) as world:
+        action = await world.prepared("act", control_id=world.id_of("Pay by card"), op="check")
+        assert not isinstance(await world.gate.check(action), Ask)
+        harmless = await world.prepared("hover", control_id=world.id_of("Help"))
+        assert not isinstance(await world.gate.check(harmless), Ask)
+        moved = await world.prepared("press", control_id=world.id_of("Name"), keys="ArrowDown")
+        assert not isinstance(await world.gate.check(moved), Ask)
+
+
 def test_a_card_in_a_frame_of_a_payment_service_counts_for_the_page_around_it():
     """The fields stand in a frame inside of the button's own."""
     base = {

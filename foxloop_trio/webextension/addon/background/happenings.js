@@ -42,13 +42,11 @@ export function createHappenings({ browser, documents, platform }) {
     }
   }
 
-  function opened({ id, openerTabId }) {
-    if (openerTabId === undefined) {
-      return;
-    }
+  // A tab in a window of its own has no opener to be known by, so it is the navigation that is listened to.
+  function opened({ tabId, sourceTabId }) {
     for (const doc of documents.all()) {
-      if (doc.tab === openerTabId && isListening(doc)) {
-        documents.tell(doc, { happened: { tab: id } });
+      if (doc.tab === sourceTabId && isListening(doc)) {
+        documents.tell(doc, { happened: { tab: tabId } });
       }
     }
   }
@@ -58,7 +56,7 @@ export function createHappenings({ browser, documents, platform }) {
     browser.webRequest.onBeforeRequest.addListener(began, filter);
     browser.webRequest.onCompleted.addListener(ended, filter);
     browser.webRequest.onErrorOccurred.addListener(ended, filter);
-    browser.tabs.onCreated.addListener(opened);
+    browser.webNavigation.onCreatedNavigationTarget.addListener(opened);
   }
 
   return { listen, lately };

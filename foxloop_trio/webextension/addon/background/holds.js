@@ -3,16 +3,22 @@
 // Purpose: what a page starts by itself (a link, `location=`, a form, a redirect, a refresh, a window that it opens) is stopped
 // before it loads, when it leads to a host that nobody allowed.
 // Parameters: browser, `shownBy(tab)` -> the address of what that tab shows, or null; notify; the limits of the protocol.
-// Result: `{ handlers, listen(), letThrough(tab, url) -> a function that ends it, release() }`.
+// Result: `{ handlers, here(doc), listen(), letThrough(tab, url) -> a function that ends it, release() }`.
 //
-// A held tab may load pages of the host that it shows, of the hosts that were named, and of the address that the runtime itself
-// asked for, as long as it does. A tab that a held one opens is held too, by the host that its opener shows; when its first page is
+// A held tab may load pages of the host that it is on, of the hosts that were named, and of the address that the runtime itself
+// asked for, as long as it does. A tab that a held one opens is held too, by the host that its opener is on; when its first page is
 // stopped, it is closed. Only whole pages are held: what stands in a frame has a document, and a host, of its own.
+//
+// A page that Firefox kept for the back button comes without a request that could be stopped. It is left as soon as it is there,
+// for the last page that was allowed, which takes its place in the tab's history. `here(doc)` tells of a document, which is a
+// moment sooner than the tab's address.
 
 const HOLDS_MOST = 200;
 
 export function createHolds({ browser, shownBy, notify, limits }) {
-  const held = new Map(); // tab -> { hosts: Set, through: Set of hosts, of: the held tab that opened it, or null }
+  // tab -> { hosts: Set, through: Set of hosts, of: the held tab that opened it, or null, home: the host it is on, last: its last
+  // allowed address, left: the address that it was taken away from }
+  const held = new Map();
 
   function hostOf(url) {
     const parsed = URL.canParse(url ?? "") ? new URL(url) : null;
@@ -22,9 +28,11 @@ export function createHolds({ browser, shownBy, notify, limits }) {
   // As the runtime has it: no brackets around an IPv6 address, no dot at the end.
   const plain = (host) => host.toLowerCase().replace(/^\[|\]$/g, "").replace(/\.$/, "");
 
-  function isAllowed(tab, hold, host) {
-    return hold.hosts.has(host) || hold.through.has(host) || hostOf(shownBy(tab)) === host || hostOf(shownBy(hold.of)) === host;
+  function isAllowed(hold, host) {
+    return hold.hosts.has(host) || hold.through.has(host) || hold.home === host || homeOf(hold.of) === host;
   }
+
+  const homeOf = (tab) => held.get(tab)?.home ?? hostOf(shownBy(tab));
 
   function judge({ tabId, url }) {
     const hold = held.get(tabId);
@@ -46,22 +54,74 @@ export function createHolds({ browser, shownBy, notify, limits }) {
 
   function decide(tabId, hold, url) {
     const host = hostOf(url);
-    if (host === null || isAllowed(tabId, hold, host)) {
+    if (host === null || isAllowed(hold, host)) {
       return {};
     }
-    notify("tab.stopped", { tab: hold.of ?? tabId, url: url.toWellFormed().slice(0, limits.addresses) });
-    if (hold.of !== null && hostOf(shownBy(tabId)) === null) {
+    tellStopped(tabId, hold, url);
+    if (hold.of !== null && hold.last === null) {
       browser.tabs.remove(tabId).catch(() => {}); // it shows nothing, and never will
     }
     return { cancel: true };
   }
 
-  function adopt({ id, openerTabId }) {
-    const opener = held.get(openerTabId);
-    if (opener !== undefined && !held.has(id) && held.size < HOLDS_MOST) {
-      held.set(id, { hosts: opener.hosts, through: new Set(), of: opener.of ?? openerTabId });
+  const tellStopped = (tabId, { of }, url) =>
+    notify("tab.stopped", { tab: of ?? tabId, url: url.toWellFormed().slice(0, limits.addresses) });
+
+  // What a held tab shows now. Answers whether it may.
+  function seen(tabId, url) {
+    const hold = held.get(tabId);
+    const host = hostOf(url);
+    if (hold === undefined || host === null) {
+      return true;
+    }
+    if (isAllowed(hold, host)) {
+      Object.assign(hold, { home: host, last: url, left: null });
+      return true;
+    }
+    if (hold.left !== url) {
+      hold.left = url;
+      tellStopped(tabId, hold, url);
+    }
+    return false;
+  }
+
+  function leave(tabId) {
+    const { of, last } = held.get(tabId);
+    const left = of !== null && last === null ? browser.tabs.remove(tabId) : replace(tabId, last ?? "about:blank");
+    left.catch(() => {}); // it was closed meanwhile
+  }
+
+  const replace = (tabId, url) => browser.tabs.update(tabId, { url, loadReplace: true });
+
+  function here({ tab, frameId, url }) {
+    if (frameId === 0 && !seen(tab, url)) {
+      leave(tab);
     }
   }
+
+  async function updated(tabId, { url }) {
+    if (url === undefined || seen(tabId, url)) {
+      return;
+    }
+    const now = await browser.tabs.get(tabId).catch(() => null); // it may be on its way back already
+    if (now !== null && now.url === url && held.has(tabId)) {
+      leave(tabId);
+    }
+  }
+
+  function adopt({ id, openerTabId }) {
+    const opener = held.get(openerTabId);
+    if (opener === undefined || held.has(id)) {
+      return;
+    }
+    if (held.size >= HOLDS_MOST) {
+      browser.tabs.remove(id).catch(() => {}); // what cannot be held must not stay
+    } else {
+      held.set(id, made(opener.hosts, opener.of ?? openerTabId, null));
+    }
+  }
+
+  const made = (hosts, of, url) => ({ hosts, through: new Set(), of, home: hostOf(url), last: hostOf(url) && url, left: null });
 
   function drop(tab) {
     held.delete(tab);
@@ -77,7 +137,8 @@ export function createHolds({ browser, shownBy, notify, limits }) {
       drop(tab);
       return {};
     }
-    held.set(tab, { hosts: new Set(hosts.map(plain)), through: new Set(), of: null });
+    const shown = shownBy(tab) ?? (await browser.tabs.get(tab).catch(() => null))?.url;
+    held.set(tab, made(new Set(hosts.map(plain)), null, shown ?? null));
     return {};
   }
 
@@ -93,8 +154,12 @@ export function createHolds({ browser, shownBy, notify, limits }) {
     const filter = { urls: ["http://*/*", "https://*/*"], types: ["main_frame"] };
     browser.webRequest.onBeforeRequest.addListener(judge, filter, ["blocking"]);
     browser.tabs.onCreated.addListener(adopt);
+    browser.webNavigation.onCreatedNavigationTarget.addListener(
+      ({ tabId, sourceTabId }) => adopt({ id: tabId, openerTabId: sourceTabId }), // a tab in a window of its own names no opener
+    );
+    browser.tabs.onUpdated.addListener(updated, { properties: ["url"] });
     browser.tabs.onRemoved.addListener((id) => held.delete(id)); // those that it opened stay held
   }
 
-  return { handlers: { "tab.hold": hold }, listen, letThrough, release: () => held.clear() };
+  return { handlers: { "tab.hold": hold }, here, listen, letThrough, release: () => held.clear() };
 }

@@ -39,6 +39,7 @@ function announce(doc) {
 const documents = createDocuments({
   onHere(doc) {
     announce(doc);
+    holds.here(doc);
     tabs.here(doc);
   },
   onGone: (doc) => notify("document.gone", { tab: doc.tab, frame: doc.frame, document: doc.document }),

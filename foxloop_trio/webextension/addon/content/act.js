@@ -43,6 +43,9 @@ foxloop.define("act", (parts) => {
   // An IPv6 address has brackets in an address, and none as a host name.
   const bare = (host) => host.toLowerCase().replace(/^\[|\]$/g, "");
 
+  // A document without an address of its own (srcdoc, about:blank, blob:) is of the page that made it. A sandboxed one is nobody's.
+  const hostHere = () => location.hostname || (URL.canParse(globalThis.origin) ? new URL(globalThis.origin).hostname : "");
+
   // A long text in an editor that draws only what is in view is another one after we scrolled.
   const differs = (facts, turn, order, before) =>
     guard.guardOf(facts, turn) !== order.guard &&
@@ -54,7 +57,7 @@ foxloop.define("act", (parts) => {
     if (order.document !== identity.document) {
       return refuse("stale", "document differs");
     }
-    if (bare(location.hostname) !== bare(order.host)) {
+    if (bare(hostHere()) !== bare(order.host)) {
       return refuse("other-site", "host differs");
     }
     const operation = operations.operation(order.op);
@@ -170,7 +173,7 @@ foxloop.define("act", (parts) => {
         if (present && values.isDisabled(facts.el)) {
           return { ok: false, reason: "disabled", detail: "it was disabled meanwhile" };
         }
-        return bare(location.hostname) === bare(order.host) ? null : { ok: false, reason: "other-site", detail: "host differs" };
+        return bare(hostHere()) === bare(order.host) ? null : { ok: false, reason: "other-site", detail: "host differs" };
       },
     };
   }
@@ -243,7 +246,7 @@ foxloop.define("act", (parts) => {
     let result;
     try {
       result = steps.same(); // giving the window the focus ran the page's handlers
-      call.whileBusy(() => tell(STUCK, { started: true, submitted: watch.seen(), shown, steps }));
+      call.whileBusy(() => tell({ ...STUCK, ...evidence.told() }, { started: true, submitted: watch.seen(), shown, steps }));
       result ??= operation.dispatch(found.facts, found.spot, order.value, steps);
       call.whileBusy(null);
       result = typeof result === "function" ? await result() : result;

@@ -98,7 +98,18 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
     };
   }
 
-  const hostOf = (url) => (/^https?:/.test(url) ? new URL(url).hostname : location.hostname);
+  // A document without an address of its own (srcdoc, blob:) is of the page that made it.
+  const own = () => location.hostname || (URL.canParse(globalThis.origin) ? new URL(globalThis.origin).hostname : "");
+  const hostOf = (url) => (/^https?:/.test(url) ? new URL(url).hostname : own());
+
+  // A header is told as bytes; names in them are mostly UTF-8.
+  function inUtf8(text) {
+    try {
+      return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(text, (letter) => letter.charCodeAt(0)));
+    } catch {
+      return text;
+    }
+  }
 
   // The name that the server gives, the link gives, or the address ends with.
   function nameOf({ name, url }, response) {
@@ -112,21 +123,26 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
       decoded = coded;
     }
     const last = /^https?:/.test(url) ? new URL(url).pathname.split("/").at(-1) : "";
-    return decoded || (plain?.[1] ?? plain?.[2]) || name || last || "download";
+    return decoded || inUtf8(plain?.[1] ?? plain?.[2] ?? "") || name || last || "download";
   }
 
+  // A redirect to another host must not be followed, not even to see that it is one: it is asked for in that moment.
+  const following = (url) =>
+    new URL(url).origin === globalThis.origin ? { mode: "same-origin", redirect: "follow" } : { redirect: "error" };
+
   async function take(wanted, ticket) {
-    if (hostOf(wanted.url) !== location.hostname) {
+    if (hostOf(wanted.url) !== own()) {
       return refuse("other-site", `the file is on another host: ${hostOf(wanted.url)}`);
     }
-    const how = { method: wanted.method ?? "GET", body: wanted.body, credentials: "include", redirect: "follow" };
+    const how = { method: wanted.method ?? "GET", body: wanted.body, credentials: "include", ...following(wanted.url) };
     let response;
     try {
       response = await (wanted.early ?? fetch(wanted.url, how));
     } catch (fault) {
-      return refuse("unsupported", `the file could not be asked for: ${fault}`);
+      const why = "the server does not answer, or it sends on to another host, which is not followed";
+      return refuse("unsupported", `the file could not be asked for: ${why} (${fault})`);
     }
-    if (response.url !== "" && hostOf(response.url) !== location.hostname) {
+    if (response.url !== "" && hostOf(response.url) !== own()) {
       response.body?.cancel();
       return refuse("other-site", `the address leads to another host: ${hostOf(response.url)}`);
     }

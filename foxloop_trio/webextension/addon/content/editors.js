@@ -12,7 +12,8 @@
 foxloop.define("editors", ({ clipboard, editing, limits, pause, words }) => {
   const NOTICE_MS = 130;
   const AFTER_MS = 60;
-  const INVISIBLE = /[\u200b\u200c\u200d\u2060\ufeff]/g;
+  const FILLERS = /[\u200b\u2060\ufeff]/g; // by which editors hold a line open
+  const INVISIBLE = /\p{Cf}/gu; // those that join letters and pictures are text, but not every editor keeps them
   const NOT_TEXT = "[data-slate-placeholder], .cm-placeholder, [data-placeholder-node], .ql-clipboard, .ql-tooltip";
 
   const refuse = (reason, detail) => ({ ok: false, reason, detail });
@@ -22,18 +23,19 @@ foxloop.define("editors", ({ clipboard, editing, limits, pause, words }) => {
     for (const hint of host.querySelectorAll(NOT_TEXT)) {
       text = text.replace(hint.innerText, "");
     }
-    return text.replace(INVISIBLE, "");
+    return text.replace(FILLERS, "");
   }
 
   const lines = (text) =>
     text
+      .replace(INVISIBLE, "")
       .split(/\r\n|[\r\n]/)
       .map(words.clean)
       .filter((line) => line !== "");
 
   // Line by line too: a lost line break would go unnoticed otherwise.
   const sameLines = (one, other) => lines(one).join("\n") === lines(other).join("\n");
-  const sameWords = (one, other) => words.clean(one) === words.clean(other);
+  const sameWords = (one, other) => lines(one).join(" ") === lines(other).join(" ");
 
   async function wait(ms, steps) {
     await pause.pause(ms);

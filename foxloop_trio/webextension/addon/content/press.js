@@ -3,10 +3,15 @@
 // Each stroke is a sub-step: keydown, keypress where the key has one, the default action that Firefox would do for a real key
 // (key_actions.js), keyup. The keys go to what has the focus in the control; a control without it gets it first. Firefox's own
 // shortcuts cannot be triggered, and the result says so.
-// Depends on: editing, focus, keyActions, keys, limits, pause, tree, values, words.
+//
+// After Tab, or when the page moves the focus, keys come to another control than the judged one. They may move on, and write into
+// a plain field; but no key presses a button, follows a link, sends another form, changes a choice or writes a secret there: that
+// control was never judged. A list that the judged control names as its own (aria-controls, aria-owns) is a part of it.
+// Depends on: controls, editing, focus, keyActions, keys, limits, pause, places, sight, tree, values, words.
 "use strict";
 
-foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree, values, words }) => {
+foxloop.define("press", (parts) => {
+  const { controls, editing, focus, keyActions, keys, limits, pause, places, sight, tree, values, words } = parts;
   const refuse = (reason, detail) => ({ ok: false, reason, detail });
   const EDITING = new Set(["Backspace", "Delete"]);
 
@@ -23,7 +28,35 @@ foxloop.define("press", ({ editing, focus, keyActions, keys, limits, pause, tree
   const holdsFocus = (el) => tree.active() !== null && tree.within(el, tree.active());
   const targetIn = (el) => (holdsFocus(el) ? tree.active() : el);
 
+  const MOVES = new Set(["Tab", "Escape"]);
+  const SCROLLS = new Set(["ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
+  const NOT_JUDGED = refuse("stale", "the focus went to another control, which was not judged: press this key on that one");
+
+  function isPartOf(el, at) {
+    const names = ["aria-controls", "aria-owns"].flatMap((name) => (el.getAttribute(name) ?? "").split(/\s+/));
+    return [el, ...names.map((id) => tree.byId(el, id))].some((part) => part !== null && tree.within(part, at));
+  }
+
+  // Why a key is not for `at`, which has the focus in place of the judged control; null when it may come.
+  function notFor(at, one, { el, form }) {
+    if (isPartOf(el, at) || MOVES.has(one.key)) {
+      return null;
+    }
+    if (!editing.takesText(at)) {
+      return SCROLLS.has(one.key) && !["input", "select"].includes(at.localName) ? null : NOT_JUDGED;
+    }
+    if (one.key === "Enter" && at.localName === "input") {
+      return (form ?? null) === places.formOf(at, sight.createSight()) ? null : NOT_JUDGED;
+    }
+    const harmless = SCROLLS.has(one.key) || one.key === "Enter";
+    return !harmless && controls.isMasked(at, sight.createSight()) ? refuse("secret", "the focus went to a secret field") : null;
+  }
+
   function stroke(el, one, facts, steps) {
+    const strange = tree.within(facts.el, el) ? null : notFor(el, one, facts);
+    if (strange !== null) {
+      return { other: strange };
+    }
     const at = targetIn(el);
     let wanted = keys.send(at, "keydown", one);
     // What the key would press must be what was judged; and Firefox itself follows a link at a script's keypress.
