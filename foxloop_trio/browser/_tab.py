@@ -69,6 +69,9 @@ REFUSED_UNSTARTED: Final[Mapping[str, str]] = {
 }
 """Codes with which the add-on says that an act was not begun, and the refusal that this is for who acts."""
 
+NEVER_STARTED: Final = frozenset({"no-tab", "other-incarnation"})
+"""Codes of faults with which the add-on turns an act away before it looks for the document."""
+
 UNBEGUN: Final = {"ok": False, "started": False, "submitted": False, "navigated": False, "dialogs": []}
 """What every refusal before the first event has, as the wire has it."""
 
@@ -319,6 +322,7 @@ class Tab:
         files: Sequence[bytes] = (),
         now: Mapping[str, Any] | None = None,
         salt: bytes | None = None,
+        note_opened: Callable[[Iterable[int]], None] | None = None,
     ) -> ActResult:
         """Do one thing to one pinned control, once.
 
@@ -333,7 +337,7 @@ class Tab:
 
         `now` is for a call that sets several fields: the generation, `key` and `form_key` of the pin as a look after the last field
         has them, with the judged pin as `target`. For the control that sends, its guard too. `salt` opens the seal of a secret
-        value.
+        value. `note_opened` is told the ids of the tabs that the act opened; a cancelled act has no result to read them from.
 
         When the pin has a `form_key`, fields of other forms may have changed since the look; without one, none may have.
 
@@ -373,8 +377,11 @@ class Tab:
         order = {**place, **judged, **how}
         done = {"op": op, "control": target["control"]}
 
-        def told(state: EffectState) -> None:
+        def told(end: EffectState | ActResult) -> None:
+            state = end.effect if isinstance(end, ActResult) else end
             tell(state, done if state in ("done", "partial") else None)
+            if note_opened is not None and isinstance(end, ActResult):
+                note_opened(end.opened_tabs)
 
         if not (self.session.trusted_input and op in TRUSTED_OPS and target["frame"] == 0):
             result = await _follow(self._send_act(order), told, cancel_grace)
@@ -392,7 +399,7 @@ class Tab:
             raise browser_error(error) from error
 
     async def _by_hand(
-        self, order: Mapping[str, Any], allowed: Callable[[], None], told: Callable[[EffectState], None], grace: float
+        self, order: Mapping[str, Any], allowed: Callable[[], None], told: Callable[[EffectState | ActResult], None], grace: float
     ) -> ActResult:
         """The route of `_trusted`: the tab comes to the front, and the input is Firefox's own."""
         context = await self.bidi_context()
@@ -503,20 +510,20 @@ class Tab:
         return await self.session.call(method, {"tab": self.id, **params}, timeout=timeout)
 
 
-async def _follow(call: Call, tell: Callable[[EffectState], None], cancel_grace: float) -> ActResult:
-    """See an act through to its end, and tell what is known of its effect before leaving, however that is."""
+async def _follow(call: Call, tell: Callable[[EffectState | ActResult], None], cancel_grace: float) -> ActResult:
+    """See an act through to its end, and tell what is known of its effect, or its result, before leaving, however that is."""
     try:
         result = await _true_end(call, call.result)
     except trio.Cancelled:
         tell("unknown" if call.sent else "not-started")
         with suppress(BrowserError):
             # Not to be left before it is known what was done; `cancel` is shielded, and takes so many seconds at most.
-            tell((await _true_end(call, partial(call.cancel, min(ACT_SECONDS, cancel_grace)))).effect)
+            tell(await _true_end(call, partial(call.cancel, min(ACT_SECONDS, cancel_grace))))
         raise
-    except BrowserError:
-        tell("unknown" if call.sent else "not-started")
+    except BrowserError as error:
+        tell("unknown" if call.sent and error.code not in NEVER_STARTED else "not-started")
         raise
-    tell(result.effect)
+    tell(result)
     return result
 
 

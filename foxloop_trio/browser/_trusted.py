@@ -33,7 +33,7 @@ LOST: Final = ActResult.from_wire({**_ENDED, "ok": False, "reason": "timeout"})
 Aim = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[list[dict[str, Any]]], Awaitable[object]]
 Finish = Callable[[str], Awaitable[ActResult]]
-Tell = Callable[[EffectState], None]
+Tell = Callable[[EffectState | ActResult], None]
 
 
 async def act_by_hand(*, aim: Aim, allowed: Callable[[], None], send: Send, finish: Finish, tell: Tell, grace: float) -> ActResult:
@@ -59,9 +59,9 @@ async def act_by_hand(*, aim: Aim, allowed: Callable[[], None], send: Send, fini
     except BaseException:  # cancelled, the permit is over, the browser is gone: told first, then passed on
         tell("unknown")
         with trio.move_on_after(grace, shield=True), suppress(BrowserError):
-            tell((await _end(finish, "stopped")).effect)  # asked twice, it answers the same
+            tell(await _end(finish, "stopped"))  # asked twice, it answers the same
         raise
-    tell(result.effect)
+    tell(result)
     return result
 
 

@@ -79,7 +79,7 @@ class _Pay:
         try:
             page = await self._desk.tab.snapshot()
         except BrowserError as error:
-            return self._desk.failed("pay", error)
+            return self._desk.failed("pay", error, ctx)
         if (moved := self._desk.moved(ctx)) is not None:
             return moved
         control = page.control(target["control"])
