@@ -22,7 +22,7 @@ from ..channel import Call, CallTimeout, RemoteCallError
 from ..errors import BadOptionsError, BrowserError, ChannelError
 from ._act import ActResult, Value, check_permit, check_pin
 from ._changes import changes
-from ._faults import browser_error
+from ._faults import browser_error, lost_error
 from ._navigation import MAX_STOPPED
 from ._picture import Screenshot, check_picture
 from ._reading import TOP_ONLY, Question, documents_of, element_of, with_top
@@ -386,8 +386,8 @@ class Tab:
         if not (self.session.trusted_input and op in TRUSTED_OPS and target["frame"] == 0):
             result = await _follow(self._send_act(order), told, cancel_grace)
         else:
-            allowed = partial(check_permit, permit, target, op, value, dialog=dialog, now=now, salt=salt)
-            result = await self._by_hand(order, lambda: allowed(host=self.host), told, cancel_grace)
+            judge = partial(check_permit, permit, target, op, value, dialog=dialog, now=now, salt=salt)
+            result = await self._by_hand(order, judge, told, cancel_grace)
         self.session.acknowledge(place, call_id)
         return result
 
@@ -399,7 +399,7 @@ class Tab:
             raise browser_error(error) from error
 
     async def _by_hand(
-        self, order: Mapping[str, Any], allowed: Callable[[], None], told: Callable[[EffectState | ActResult], None], grace: float
+        self, order: Mapping[str, Any], judge: Callable[..., None], told: Callable[[EffectState | ActResult], None], grace: float
     ) -> ActResult:
         """The route of `_trusted`: the tab comes to the front, and the input is Firefox's own."""
         context = await self.bidi_context()
@@ -421,6 +421,13 @@ class Tab:
                 return ActResult.from_wire(await self._send_act({**order, "input": how}).result())
             except ChannelError as error:
                 raise browser_error(error) from error
+
+        def allowed() -> bool:
+            self.session.catch_up()
+            if self.session.lost:
+                raise lost_error()  # BiDi may be there still, but nobody would judge what it sends
+            judge(host=self.host)
+            return self._state["document"] in (None, order["document"])
 
         async def send(actions: list[dict[str, Any]]) -> None:
             await self.session.bidi("input.performActions", context=context, actions=actions)

@@ -45,7 +45,9 @@ function set() {
   const sent = [];
   let router = null;
   const notify = (method, params) => router.notify(method, params);
-  const pages = createPages({ documents, tabs, happenings: { lately: () => {} }, incarnation: INCARNATION, notify, platform: clock.platform });
+  const holds = { delay: () => {}, release: () => {} };
+  const happenings = { lately: () => {} };
+  const pages = createPages({ documents, tabs, holds, happenings, incarnation: INCARNATION, notify, platform: clock.platform });
   router = createRouter({ protocol, ...pages, platform: clock.platform });
   router.attach({ maxMessageBytes: 1e6, send: (text) => sent.push(JSON.parse(text)) });
   const ask = (method, params, id = "r1") => router.receive(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
