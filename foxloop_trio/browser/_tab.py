@@ -365,31 +365,42 @@ class Tab:
             how["form_key"] = fresh["form_key"]
         if dialog is not None:
             how["dialog"] = dict(dialog)
-        for index, data in pieces(files):
-            try:
+        try:
+            for index, data in pieces(files):
                 await self._call("page.stage", {**place, "call": call_id, "index": index, "data": data}, TAB_SECONDS)
-            except BrowserError as error:
-                if error.code in REFUSED_UNSTARTED:
-                    return ActResult(ok=False, started=False, reason=REFUSED_UNSTARTED[error.code])
-                raise
+            await trio.lowlevel.checkpoint_if_cancelled()  # it came with the last answer: from here on nothing is awaited
+        except BaseException as error:
+            if files:
+                self.session.acknowledge(place, call_id)  # what has come of them is not kept for an act that never comes
+            if isinstance(error, BrowserError) and error.code in REFUSED_UNSTARTED:
+                return ActResult(ok=False, started=False, reason=REFUSED_UNSTARTED[error.code])
+            raise
         if files:
             check_permit(permit, target, op, value, self.host, dialog, now=now, salt=salt)  # it took a while
         order = {**place, **judged, **how}
         done = {"op": op, "control": target["control"]}
+        ended: list[ActResult] = []
 
         def told(end: EffectState | ActResult) -> None:
             state = end.effect if isinstance(end, ActResult) else end
             tell(state, done if state in ("done", "partial") else None)
-            if note_opened is not None and isinstance(end, ActResult):
-                note_opened(end.opened_tabs)
+            if isinstance(end, ActResult):
+                ended.append(end)
+                if note_opened is not None:
+                    note_opened(end.opened_tabs)
 
-        if not (self.session.trusted_input and op in TRUSTED_OPS and target["frame"] == 0):
-            result = await _follow(self._send_act(order), told, cancel_grace)
-        else:
-            judge = partial(check_permit, permit, target, op, value, dialog=dialog, now=now, salt=salt)
-            result = await self._by_hand(order, judge, told, cancel_grace)
-        self.session.acknowledge(place, call_id)
-        return result
+        result = None
+        try:
+            if not (self.session.trusted_input and op in TRUSTED_OPS and target["frame"] == 0):
+                result = await _follow(self._send_act(order), told, cancel_grace)
+            else:
+                judge = partial(check_permit, permit, target, op, value, dialog=dialog, now=now, salt=salt)
+                result = await self._by_hand(order, judge, told, cancel_grace)
+            return result
+        finally:
+            # A file that somebody is to fetch is kept until `let_go`.
+            if ended and (result is None or result.download is None):
+                self.session.acknowledge(place, call_id)
 
     def _send_act(self, order: Mapping[str, Any]) -> Call:
         """The one place from which an act goes out, or the second half of one that came by Firefox's own input."""
@@ -443,6 +454,10 @@ class Tab:
         place = {"frame": target["frame"], "document": target["document"]}
         answer = await self._call("page.fetch", {**place, "call": ticket, "offset": offset, "most": FETCH_BYTES}, FETCH_SECONDS)
         return base64.b64decode(answer["data"]), answer["end"]
+
+    def let_go(self, target: Mapping[str, Any], ticket: str) -> None:
+        """The file of that ticket is here, or nobody wants it any more: the page gives up what is left of it."""
+        self.session.acknowledge({"tab": self.id, "frame": target["frame"], "document": target["document"]}, ticket)
 
     async def settle(self, target: Mapping[str, Any], *, list_for: int | None = None, sent: bool = False) -> Settled:
         """Wait until the document of `target` has been quiet for 0.12 s, at most 1.5 s.

@@ -52,7 +52,9 @@ async def act_by_hand(*, aim: Aim, allowed: Allowed, send: Send, finish: Finish,
     try:
         answer = await aim()
         if "outcome" in answer:
-            return ActResult.from_wire(answer["outcome"])
+            result = ActResult.from_wire(answer["outcome"])
+            tell(result)
+            return result
         for chunk in answer.get("chunks", ()):
             if not allowed() or not await on_its_way.send(ticks(chunk), partial(_stop, finish, tell, grace)):
                 result = await _end(finish, "stopped")  # the page script says what arrived

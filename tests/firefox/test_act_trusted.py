@@ -84,6 +84,7 @@ async def test_a_page_that_takes_only_a_real_hand_is_used(page: Hand) -> None:
     assert (checked.ok, checked.checked) == (True, True)
     again = await page.hand("box", "check")
     assert (again.ok, again.started) == (True, False)
+    assert page.reports[-1][0] == "done"  # it was as it should be
     assert (await page.hand("box", "uncheck")).checked is False
     typed = await page.hand("text", "type", "Grüße, Ω!")
     assert (typed.ok, typed.value, typed.did) == (True, "Grüße, Ω!", ("trusted type",))

@@ -115,8 +115,15 @@ async def _run(desk: Desk, folder: SaveFolder, args: Args, ctx: ToolContext) -> 
 
 async def _save(desk: Desk, folder: SaveFolder, target: Args, found: dict[str, Any]) -> dict[str, Any] | None:
     """Name, path, size and SHA-256 of what was saved; None, and nothing saved, when the file is too large."""
-    if found.get("size", 0) > MAX_DOWNLOAD_BYTES:
-        return None
+    try:
+        if found.get("size", 0) > MAX_DOWNLOAD_BYTES:
+            return None
+        return await _fetched(desk, folder, target, found)
+    finally:
+        desk.tab.let_go(target, found["ticket"])
+
+
+async def _fetched(desk: Desk, folder: SaveFolder, target: Args, found: dict[str, Any]) -> dict[str, Any] | None:
     file, part = await trio.to_thread.run_sync(folder.begin)
     try:
         size, digest = 0, hashlib.sha256()

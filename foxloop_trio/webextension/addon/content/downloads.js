@@ -4,7 +4,8 @@
 // the first of them is asked for from here, once, as the page would, with the person's cookies. What is no page is the file; it is
 // kept as a stream until it is fetched in pieces. A page is not opened: the result says so. A file on another host than the judged
 // one is not asked for. Value: null. The result has `download`: `{ ticket, name, type, url, size }`.
-// `piece({ ticket, offset, most })` -> promise of JSON text `{ data, end }`, data in base64; pieces are fetched in their order.
+// `piece({ ticket, offset, most }, over)` -> promise of JSON text `{ data, end }`, data in base64; pieces are fetched in their
+// order, until `over()` says that nobody waits. `forget(tickets)`: nobody will fetch them.
 // Depends on: limits, pageWorld, pause, pointer, words.
 "use strict";
 
@@ -115,14 +116,38 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
     return decoded || (plain?.[1] ?? plain?.[2]) || name || last || "download";
   }
 
-  async function take(wanted, ticket) {
+  // The answer to a request, or why it is not waited for any more: then it is given up.
+  async function unlessStopped(asking, giveUp, steps) {
+    let answered = false;
+    const told = asking.finally(() => {
+      answered = true;
+    });
+    while (!answered) {
+      await Promise.race([told.catch(() => {}), pause.pause(POLL_MS)]);
+      const stopped = answered ? null : steps.stop({ present: false });
+      if (stopped !== null) {
+        told.catch(() => {});
+        giveUp.abort();
+        return { stopped };
+      }
+    }
+    return { response: await told };
+  }
+
+  async function take(wanted, ticket, steps) {
     if (hostOf(wanted.url) !== location.hostname) {
       return refuse("other-site", `the file is on another host: ${hostOf(wanted.url)}`);
     }
-    const how = { method: wanted.method ?? "GET", body: wanted.body, credentials: "include", redirect: "follow" };
+    const giveUp = new AbortController();
+    const { signal } = giveUp;
+    const how = { method: wanted.method ?? "GET", body: wanted.body, credentials: "include", redirect: "follow", signal };
     let response;
     try {
-      response = await (wanted.early ?? fetch(wanted.url, how));
+      const told = await unlessStopped(wanted.early ?? fetch(wanted.url, how), giveUp, steps);
+      if (told.stopped !== undefined) {
+        return told.stopped;
+      }
+      response = told.response;
     } catch (fault) {
       return refuse("unsupported", `the file could not be asked for: ${fault}`);
     }
@@ -168,7 +193,7 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
     }
   }
 
-  async function piece({ ticket, offset, most }) {
+  async function piece({ ticket, offset, most }, over) {
     const one = kept.get(ticket);
     if (one === undefined || one.offset !== offset) {
       throw new Error("that file is not kept here, or is not fetched in order");
@@ -177,6 +202,10 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
     let size = one.rest.reduce((sum, part) => sum + part.length, 0);
     while (!one.done && size < most) {
       const { done, value } = await one.reader.read();
+      if (over() || !kept.has(ticket)) {
+        drop(ticket);
+        throw new Error("nobody waits for that file any more");
+      }
       one.done = done;
       if (!done) {
         one.rest.push(value);
@@ -224,7 +253,7 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
       if (watching.found.length === 0) {
         return refuse("nothing-changed", "it was clicked, and no file came of it");
       }
-      const result = await take(watching.found[0], steps.call);
+      const result = await take(watching.found[0], steps.call, steps);
       if (result.ok) {
         steps.saw("download");
         steps.note("asked for the file");
@@ -233,5 +262,5 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
     };
   }
 
-  return { download: { unfit: () => null, dispatch }, piece };
+  return { download: { unfit: () => null, dispatch }, piece, forget: (tickets) => tickets.forEach(drop) };
 });

@@ -94,7 +94,7 @@ foxloop.define("port", (parts) => {
       const { known, json } = outcomes.about(call);
       return `{"known":${known},"result":${json ?? "null"}}`;
     },
-    piece: ({ options }) => downloads.piece(options),
+    piece: ({ options }, question) => downloads.piece(options, () => question.fault !== null),
     over: ({ point }) => frameOver.over(point),
     locate: ({ order }, question) => act.locate(order, { over: () => question.fault }),
     act: ({ order }, question, mine, number) => perform(order, question, mine, number, act.act),
@@ -174,7 +174,7 @@ foxloop.define("port", (parts) => {
     } else if (message.nudge !== undefined) {
       answerEarly(mine, message.nudge);
     } else if (message.acknowledge !== undefined) {
-      outcomes.acknowledge(message.acknowledge);
+      [outcomes.acknowledge, downloads.forget, uploads.forget].forEach((forget) => forget(message.acknowledge));
     } else if (message.guard !== undefined) {
       dialogs.guard((dialog) => post(line ?? mine, { dialog }), message.guard);
     } else if (message.happened !== undefined) {
