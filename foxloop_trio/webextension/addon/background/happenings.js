@@ -49,6 +49,7 @@ export function createHappenings({ browser, documents, platform }) {
     for (const doc of documents.all()) {
       if (doc.tab === openerTabId && isListening(doc)) {
         documents.tell(doc, { happened: { tab: id } });
+        documents.noteOpened(doc, id); // it may go away before it tells
       }
     }
   }

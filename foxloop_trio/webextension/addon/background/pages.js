@@ -146,8 +146,9 @@ export function createPages({ documents, tabs, holds, happenings, incarnation, n
     if (!reply.trace.started) {
       throw new Fault("document-gone", "the document went away before anything was done");
     }
-    const { submitted, dialogs } = reply.trace;
-    return { ok: true, started: true, submitted, navigated: true, dialogs };
+    const { submitted, dialogs, opened } = reply.trace;
+    const tabs = opened.length === 0 ? {} : { opened_tabs: opened };
+    return { ok: true, started: true, submitted, navigated: true, dialogs, ...tabs };
   }
 
   async function settle(params, call) {
