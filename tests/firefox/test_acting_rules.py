@@ -299,6 +299,7 @@ def test_every_test_of_acting_is_named_by_a_rule_or_says_why() -> None:
 
 
 BESIDE = {
+    "act_crash::an_act_whose_page_crashes_is_in_doubt_and_the_tab_is_of_use_again",
     "act_choosing::a_control_that_does_not_show_the_option_is_a_mismatch",
     "act_choosing::an_option_that_is_not_there_or_not_the_only_one_is_told",
     "act_choosing::lists_in_a_portal_and_lists_that_draw_what_is_in_view_work",

@@ -73,6 +73,8 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
     } else if (message.dialog !== undefined) {
       doc.waiting.get(message.during)?.trace.dialogs.push(message.dialog);
       onDialog(doc, message.dialog);
+    } else if (message.leaving !== undefined) {
+      doc.leaving = true;
     } else if (message.wake !== undefined) {
       // Firefox slows the timers of hidden pages down to one a second, but not ours.
       const ms = Math.min(Math.max(message.ms, FEWEST_MS), MOST_MS);
@@ -137,7 +139,7 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
       documents.delete(doc.document);
     }
     for (const question of doc.waiting.values()) {
-      question.resolve({ gone: true, trace: question.trace });
+      question.resolve({ gone: true, left: doc.leaving === true, trace: question.trace });
     }
     doc.waiting.clear();
     if (current) {

@@ -2,8 +2,8 @@
 //
 // Purpose: say hello, take questions, answer each exactly once as JSON text; stop what has not begun when the line drops. Messages
 // here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ happened }`, `{ guard }`, `{ woke }`. From here:
-// `{ hello }`, `{ answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`; numbers are those
-// of the question (background/documents.js).
+// `{ hello }`, `{ answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`, `{ leaving }`;
+// numbers are those of the question (background/documents.js).
 // Depends on: act, dialogs, downloads, effects, frameOver, happenings, identity, limits, outcomes, pause, read, settle, spots,
 // tables, uploads, words.
 //
@@ -186,10 +186,11 @@ foxloop.define("port", (parts) => {
 
   function hide(event) {
     if (event.isTrusted && line !== null) {
-      const { port } = line;
-      drop(line);
+      const mine = line;
+      drop(mine);
       dialogs.disarm();
-      port.disconnect();
+      post(mine, { leaving: true });
+      mine.port.disconnect();
     }
   }
 
