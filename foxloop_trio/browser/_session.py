@@ -15,7 +15,7 @@ from typing import Any, Final
 import attrs
 import trio
 
-from ..channel import ChannelSession
+from ..channel import Call, ChannelSession
 from ..errors import BadOptionsError, BrowserError, BusyError, ChannelError, UsageError
 from ..ports import Ids
 from ..wire import Notification
@@ -139,13 +139,33 @@ class BrowserSession:
         """Open `url` in a new foreground tab; returns once its document can be worked on.
 
         Raises NotImplementedError for a `container`, and BrowserError: ``illegal-url`` for an address that is not http, https or
-        about:blank, ``navigation-failed`` when no document came.
+        about:blank, ``navigation-failed`` when no document came. Cancelled or late, it leaves no tab: one
+        that was opened in the same moment is closed again.
         """
         if container is not None:
             raise NotImplementedError("open_tab(container=…) comes with parallel sessions in one browser")
         check_address(url, blank=True)
-        answer = await self.call("tab.open", {"url": url, "active": True}, timeout=OPEN_SECONDS)
+        try:
+            call = self.channel.start("tab.open", {"url": url, "active": True}, timeout=OPEN_SECONDS)
+        except ChannelError as error:
+            raise browser_error(error) from error
+        try:
+            answer = await call.result()
+        except trio.Cancelled:
+            await self._take_back(call)
+            raise
+        except ChannelError as error:
+            await self._take_back(call)
+            raise browser_error(error) from error
+        self.catch_up()  # what was told before the answer must not be taken for newer than it
         return self._know(answer["tab"])
+
+    async def _take_back(self, call: Call) -> None:
+        """Close what that call opens, or has opened: nobody will be told its id."""
+        with trio.move_on_after(LET_GO_SECONDS, shield=True), suppress(ChannelError):
+            answer = await call.cancel(LET_GO_SECONDS)
+            if answer is not None:
+                await self.channel.call("tab.close", {"tab": answer["tab"]["tab"]}, timeout=LET_GO_SECONDS)
 
     async def active_tab(self) -> Tab:
         """The tab in front; with several windows, that of the first. Raises BrowserError, code ``no-tab``, when there is none."""

@@ -22,7 +22,7 @@ from ..channel import Call, CallTimeout, RemoteCallError
 from ..errors import BadOptionsError, BrowserError, ChannelError
 from ._act import ActResult, Value, check_permit, check_pin
 from ._changes import changes
-from ._faults import browser_error
+from ._faults import browser_error, lost_error
 from ._navigation import MAX_STOPPED
 from ._picture import Screenshot, check_picture
 from ._reading import TOP_ONLY, Question, documents_of, element_of, with_top
@@ -68,6 +68,9 @@ REFUSED_UNSTARTED: Final[Mapping[str, str]] = {
     "timeout": "timeout",
 }
 """Codes with which the add-on says that an act was not begun, and the refusal that this is for who acts."""
+
+NEVER_STARTED: Final = frozenset({"no-tab", "other-incarnation"})
+"""Codes of faults with which the add-on turns an act away before it looks for the document."""
 
 UNBEGUN: Final = {"ok": False, "started": False, "submitted": False, "navigated": False, "dialogs": []}
 """What every refusal before the first event has, as the wire has it."""
@@ -319,6 +322,7 @@ class Tab:
         files: Sequence[bytes] = (),
         now: Mapping[str, Any] | None = None,
         salt: bytes | None = None,
+        note_opened: Callable[[Iterable[int]], None] | None = None,
     ) -> ActResult:
         """Do one thing to one pinned control, once.
 
@@ -333,7 +337,7 @@ class Tab:
 
         `now` is for a call that sets several fields: the generation, `key` and `form_key` of the pin as a look after the last field
         has them, with the judged pin as `target`. For the control that sends, its guard too. `salt` opens the seal of a secret
-        value.
+        value. `note_opened` is told the ids of the tabs that the act opened; a cancelled act has no result to read them from.
 
         When the pin has a `form_key`, fields of other forms may have changed since the look; without one, none may have.
 
@@ -361,28 +365,42 @@ class Tab:
             how["form_key"] = fresh["form_key"]
         if dialog is not None:
             how["dialog"] = dict(dialog)
-        for index, data in pieces(files):
-            try:
+        try:
+            for index, data in pieces(files):
                 await self._call("page.stage", {**place, "call": call_id, "index": index, "data": data}, TAB_SECONDS)
-            except BrowserError as error:
-                if error.code in REFUSED_UNSTARTED:
-                    return ActResult(ok=False, started=False, reason=REFUSED_UNSTARTED[error.code])
-                raise
+            await trio.lowlevel.checkpoint_if_cancelled()  # it came with the last answer: from here on nothing is awaited
+        except BaseException as error:
+            if files:
+                self.session.acknowledge(place, call_id)  # what has come of them is not kept for an act that never comes
+            if isinstance(error, BrowserError) and error.code in REFUSED_UNSTARTED:
+                return ActResult(ok=False, started=False, reason=REFUSED_UNSTARTED[error.code])
+            raise
         if files:
             check_permit(permit, target, op, value, self.host, dialog, now=now, salt=salt)  # it took a while
         order = {**place, **judged, **how}
         done = {"op": op, "control": target["control"]}
+        ended: list[ActResult] = []
 
-        def told(state: EffectState) -> None:
+        def told(end: EffectState | ActResult) -> None:
+            state = end.effect if isinstance(end, ActResult) else end
             tell(state, done if state in ("done", "partial") else None)
+            if isinstance(end, ActResult):
+                ended.append(end)
+                if note_opened is not None:
+                    note_opened(end.opened_tabs)
 
-        if not (self.session.trusted_input and op in TRUSTED_OPS and target["frame"] == 0):
-            result = await _follow(self._send_act(order), told, cancel_grace)
-        else:
-            allowed = partial(check_permit, permit, target, op, value, dialog=dialog, now=now, salt=salt)
-            result = await self._by_hand(order, lambda: allowed(host=self.host), told, cancel_grace)
-        self.session.acknowledge(place, call_id)
-        return result
+        result = None
+        try:
+            if not (self.session.trusted_input and op in TRUSTED_OPS and target["frame"] == 0):
+                result = await _follow(self._send_act(order), told, cancel_grace)
+            else:
+                judge = partial(check_permit, permit, target, op, value, dialog=dialog, now=now, salt=salt)
+                result = await self._by_hand(order, judge, told, cancel_grace)
+            return result
+        finally:
+            # A file that somebody is to fetch is kept until `let_go`.
+            if ended and (result is None or result.download is None):
+                self.session.acknowledge(place, call_id)
 
     def _send_act(self, order: Mapping[str, Any]) -> Call:
         """The one place from which an act goes out, or the second half of one that came by Firefox's own input."""
@@ -392,7 +410,7 @@ class Tab:
             raise browser_error(error) from error
 
     async def _by_hand(
-        self, order: Mapping[str, Any], allowed: Callable[[], None], told: Callable[[EffectState], None], grace: float
+        self, order: Mapping[str, Any], judge: Callable[..., None], told: Callable[[EffectState | ActResult], None], grace: float
     ) -> ActResult:
         """The route of `_trusted`: the tab comes to the front, and the input is Firefox's own."""
         context = await self.bidi_context()
@@ -415,6 +433,13 @@ class Tab:
             except ChannelError as error:
                 raise browser_error(error) from error
 
+        def allowed() -> bool:
+            self.session.catch_up()
+            if self.session.lost:
+                raise lost_error()  # BiDi may be there still, but nobody would judge what it sends
+            judge(host=self.host)
+            return self._state["document"] in (None, order["document"])
+
         async def send(actions: list[dict[str, Any]]) -> None:
             await self.session.bidi("input.performActions", context=context, actions=actions)
 
@@ -429,6 +454,10 @@ class Tab:
         place = {"frame": target["frame"], "document": target["document"]}
         answer = await self._call("page.fetch", {**place, "call": ticket, "offset": offset, "most": FETCH_BYTES}, FETCH_SECONDS)
         return base64.b64decode(answer["data"]), answer["end"]
+
+    def let_go(self, target: Mapping[str, Any], ticket: str) -> None:
+        """The file of that ticket is here, or nobody wants it any more: the page gives up what is left of it."""
+        self.session.acknowledge({"tab": self.id, "frame": target["frame"], "document": target["document"]}, ticket)
 
     async def settle(self, target: Mapping[str, Any], *, list_for: int | None = None, sent: bool = False) -> Settled:
         """Wait until the document of `target` has been quiet for 0.12 s, at most 1.5 s.
@@ -503,20 +532,20 @@ class Tab:
         return await self.session.call(method, {"tab": self.id, **params}, timeout=timeout)
 
 
-async def _follow(call: Call, tell: Callable[[EffectState], None], cancel_grace: float) -> ActResult:
-    """See an act through to its end, and tell what is known of its effect before leaving, however that is."""
+async def _follow(call: Call, tell: Callable[[EffectState | ActResult], None], cancel_grace: float) -> ActResult:
+    """See an act through to its end, and tell what is known of its effect, or its result, before leaving, however that is."""
     try:
         result = await _true_end(call, call.result)
     except trio.Cancelled:
         tell("unknown" if call.sent else "not-started")
         with suppress(BrowserError):
             # Not to be left before it is known what was done; `cancel` is shielded, and takes so many seconds at most.
-            tell((await _true_end(call, partial(call.cancel, min(ACT_SECONDS, cancel_grace)))).effect)
+            tell(await _true_end(call, partial(call.cancel, min(ACT_SECONDS, cancel_grace))))
         raise
-    except BrowserError:
-        tell("unknown" if call.sent else "not-started")
+    except BrowserError as error:
+        tell("unknown" if call.sent and error.code not in NEVER_STARTED else "not-started")
         raise
-    tell(result.effect)
+    tell(result)
     return result
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import trio
@@ -17,6 +18,7 @@ import trio
 from ..actions import EffectState
 from ..errors import BrowserError
 from ._act import ActResult
+from ._service import one_error
 
 __all__ = ["TRUSTED_OPS", "act_by_hand", "ticks"]
 
@@ -30,39 +32,83 @@ LEFT: Final = ActResult.from_wire({**_ENDED, "ok": True, "navigated": True, "cha
 LOST: Final = ActResult.from_wire({**_ENDED, "ok": False, "reason": "timeout"})
 """Not all of it was sent, and nobody can say how much arrived."""
 
+Allowed = Callable[[], bool]
 Aim = Callable[[], Awaitable[Mapping[str, Any]]]
 Send = Callable[[list[dict[str, Any]]], Awaitable[object]]
 Finish = Callable[[str], Awaitable[ActResult]]
-Tell = Callable[[EffectState], None]
+Tell = Callable[[EffectState | ActResult], None]
 
 
-async def act_by_hand(*, aim: Aim, allowed: Callable[[], None], send: Send, finish: Finish, tell: Tell, grace: float) -> ActResult:
+async def act_by_hand(*, aim: Aim, allowed: Allowed, send: Send, finish: Finish, tell: Tell, grace: float) -> ActResult:
     """Aim, send piece by piece, and learn what came of it.
 
-    `aim` answers ``{"chunks": ...}``, or ``{"outcome": ...}`` when nothing is to be sent. `allowed` is asked before each piece, and
-    raises when the permit is over. `finish` is told ``"sent"`` or ``"stopped"``; it raises BrowserError, code ``document-gone``,
-    when the document went away. A cancelled act sends nothing more, and takes at most `grace` seconds to learn what was done.
+    `aim` answers ``{"chunks": ...}``, or ``{"outcome": ...}`` when nothing is to be sent. `allowed` is asked before each piece: it
+    raises when the permit is over, and False is that the document is not there any more. `finish` is told ``"sent"`` or
+    ``"stopped"``; it raises BrowserError, code ``document-gone``, when the document went away. A cancelled act sends nothing more,
+    and takes at most `grace` seconds to learn what was done; it is not left while a piece is still on its way, since Firefox takes
+    none back and the next act would be in its midst.
     """
-    answer = await aim()
-    if "outcome" in answer:
-        return ActResult.from_wire(answer["outcome"])
+    on_its_way = _Sending(send, grace)
     try:
+        answer = await aim()
+        if "outcome" in answer:
+            result = ActResult.from_wire(answer["outcome"])
+            tell(result)
+            return result
         for chunk in answer.get("chunks", ()):
-            allowed()
-            try:
-                await send(ticks(chunk))
-            except BrowserError:  # Firefox would not: the page script says what arrived
-                result = await _end(finish, "stopped")
+            if not allowed() or not await on_its_way.send(ticks(chunk), partial(_stop, finish, tell, grace)):
+                result = await _end(finish, "stopped")  # the page script says what arrived
                 break
         else:
             result = await _end(finish, "sent")
     except BaseException:  # cancelled, the permit is over, the browser is gone: told first, then passed on
-        tell("unknown")
-        with trio.move_on_after(grace, shield=True), suppress(BrowserError):
-            tell((await _end(finish, "stopped")).effect)  # asked twice, it answers the same
+        if not on_its_way.stopped:
+            await _stop(finish, tell, grace)
         raise
-    tell(result.effect)
+    tell(result)
     return result
+
+
+async def _stop(finish: Finish, tell: Tell, grace: float) -> None:
+    """What is still on its way is stopped in the page, and what arrived is told."""
+    tell("unknown")
+    with trio.move_on_after(grace, shield=True), suppress(BrowserError):
+        tell(await _end(finish, "stopped"))  # asked twice, it answers the same
+
+
+class _Sending:
+    """One piece at a time, each seen through to its end."""
+
+    def __init__(self, send: Send, grace: float) -> None:
+        self._send = send
+        self._grace = grace
+        self.stopped = False
+        """Cancelled on the way, and `stop` was called."""
+
+    async def send(self, actions: list[dict[str, Any]], stop: Callable[[], Awaitable[None]]) -> bool:
+        """Whether Firefox took it. Cancelled, it calls `stop`, and waits until the piece is over, for the grace."""
+        took = False
+        over = trio.Event()
+        scope = trio.CancelScope(shield=True)
+
+        async def whole() -> None:
+            nonlocal took
+            with scope, suppress(BrowserError):
+                await self._send(actions)
+                took = True
+            over.set()
+
+        with one_error():
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(whole)
+                try:
+                    await over.wait()
+                except trio.Cancelled:
+                    self.stopped = True
+                    scope.deadline = trio.current_time() + self._grace
+                    await stop()
+                    raise
+        return took
 
 
 async def _end(finish: Finish, how: str) -> ActResult:

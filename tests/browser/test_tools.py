@@ -90,7 +90,7 @@ class StandIn:
         }  # fmt: skip
         return Snapshot.from_wire({"frames": [state], "unreadable": []}, generation=self.reads)
 
-    async def act(self, target, op, value=None, *, permit, report=None, cancel_grace=5.0):
+    async def act(self, target, op, value=None, *, permit, report=None, cancel_grace=5.0, note_opened=None):
         check_pin(target, self.id)
         if self.before_act is not None:
             self.before_act()

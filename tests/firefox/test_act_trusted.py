@@ -12,7 +12,7 @@ import trio
 from foxloop_trio.actions import Action, Permit
 from foxloop_trio.browser import ActResult, BrowserSession, Tab
 from foxloop_trio.browser.tools._pin import make_pin
-from foxloop_trio.errors import BadOptionsError, UsageError
+from foxloop_trio.errors import BadOptionsError, BrowserError, UsageError
 from foxloop_trio.gate import create_gate
 from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
 
@@ -84,6 +84,7 @@ async def test_a_page_that_takes_only_a_real_hand_is_used(page: Hand) -> None:
     assert (checked.ok, checked.checked) == (True, True)
     again = await page.hand("box", "check")
     assert (again.ok, again.started) == (True, False)
+    assert page.reports[-1][0] == "done"  # it was as it should be
     assert (await page.hand("box", "uncheck")).checked is False
     typed = await page.hand("text", "type", "Grüße, Ω!")
     assert (typed.ok, typed.value, typed.did) == (True, "Grüße, Ω!", ("trusted type",))
@@ -212,6 +213,88 @@ async def test_a_stop_on_the_way_sends_nothing_more_and_says_what_arrived(page: 
     # The hand is free again.
     await page.js("void (t.value = '')")
     assert (await page.hand("text", "type", "new")).value == "new"
+
+
+HEARS = (
+    "<label>text <textarea id=t></textarea></label><script>window.got = []; window.stop = 0;"
+    "for (const type of ['keydown', 'keyup', 'pointerdown', 'pointerup', 'click', 'dblclick']) addEventListener(type, e => {"
+    "  if (!e.isTrusted) return; got.push(type + ' ' + (e.key ?? ''));"
+    "  if (got.length === stop) navigator.sendBeacon('/cancel-now');"
+    "  for (const end = performance.now() + (stop && 20); performance.now() < end;);"
+    "}, true)</script>"
+)
+
+
+@pytest.mark.parametrize(
+    ("op", "value", "at"),
+    [
+        ("type", "abcdefghij" * 5, 1),
+        ("type", "abcdefghij" * 5, 4),
+        ("type", "abcdefghij" * 5, 30),
+        ("press", "Shift+a Space b c d", 2),
+    ],
+)
+async def test_a_stop_in_the_middle_of_a_piece_lets_go_of_what_is_held_and_leaves_the_hand_free(
+    page: Hand, op: str, value: str, at: int
+) -> None:
+    """Not even the page's first listener hears of more than the release of keys and buttons; the next act may come at once."""
+    await page.open(HEARS)
+    pin, permit = await page.judged("text", op, value)
+    await page.js(f"void (window.stop = {at})")
+    before = len(page.site.asked)
+    async with trio.open_nursery() as nursery:
+
+        async def stop() -> None:
+            while "/cancel-now" not in page.site.asked[before:]:  # noqa: ASYNC110  # another thread writes it
+                await trio.sleep(0.005)
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(stop)
+        await page.do(pin, op, value, permit)
+    assert nursery.cancel_scope.cancelled_caught
+    assert page.reports[-1][0] == "partial"
+    got, held = await page.js("[got, t.value]")
+    downs, ups = ([one for one in got if one.split()[0].endswith(way)] for way in ("down", "up"))
+    assert sorted(one.replace("down", "up") for one in downs) == sorted(ups)
+    assert len(held) <= len(downs) < len(value)
+    await page.js("void (window.stop = 0)")
+    assert (await page.hand("text", "press", "z")).ok
+    await trio.sleep(0.3)
+    assert await page.js("[got, t.value.length]") == [[*got, "keydown z", "keyup z"], len(held) + 1]
+
+
+async def test_what_comes_behind_a_key_that_leads_away_reaches_no_other_page(page: Hand) -> None:
+    """The next document is not the judged one: it is not loaded while input is on its way."""
+    page.site.pages["/next"] = (
+        "<!doctype html><textarea autofocus id=t></textarea><script>window.got = []; "
+        "addEventListener('keydown', e => got.push(e.key), true)</script>"
+    )
+    await page.open("<form action=/next><label>text <input name=q></label></form>")
+    result = await page.hand("text", "press", "a Enter " + "x " * 48)
+    assert result.started
+    await page.until("location.pathname === '/next' && document.readyState === 'complete'")
+    await trio.sleep(0.2)
+    assert await page.js("[got, t.value]") == [[], ""]
+
+
+async def test_an_act_by_hand_whose_line_is_cut_sends_no_further_piece(page: Hand) -> None:
+    """BiDi is another connection, which is there still; but what it sends would not be judged any more."""
+    await page.open("<label>text <textarea id=t></textarea></label>")
+    pin, permit = await page.judged("text", "type", "abcdefghij" * 20)
+    asked, sent = page.session.bidi, 0
+
+    async def cut_after_two(method: str, **params: Any) -> Any:
+        nonlocal sent
+        answer = await asked(method, **params)
+        sent += method == "input.performActions"
+        if sent == 2:
+            await page.session.channel.aclose()
+        return answer
+
+    page.session.bidi = cut_after_two  # type: ignore[method-assign]
+    with pytest.raises(BrowserError, match="lost"):
+        await page.do(pin, "type", "abcdefghij" * 20, permit)
+    assert (sent, page.reports[-1][0]) == (2, "unknown")
 
 
 async def test_a_line_break_would_send_so_it_is_refused(page: Hand) -> None:

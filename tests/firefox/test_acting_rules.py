@@ -274,8 +274,11 @@ RULES: dict[str, list[str]] = {
         "act_trusted::a_menu_under_the_mouse_opens",
         "act_trusted::a_page_that_takes_only_a_real_hand_is_used",
         "act_trusted::a_permit_that_is_over_lets_nothing_through",
+        "act_trusted::a_stop_in_the_middle_of_a_piece_lets_go_of_what_is_held_and_leaves_the_hand_free",
         "act_trusted::a_stop_on_the_way_sends_nothing_more_and_says_what_arrived",
+        "act_trusted::an_act_by_hand_whose_line_is_cut_sends_no_further_piece",
         "act_trusted::only_a_launched_firefox_has_such_input",
+        "act_trusted::what_comes_behind_a_key_that_leads_away_reaches_no_other_page",
         "act_trusted::what_changes_between_aim_and_press_is_not_pressed",
         "act_trusted::what_only_a_script_can_do_goes_the_first_way",
         "act_trusted::what_lies_in_a_frame_is_pressed_by_script_or_refused_with_that_reason",
@@ -309,6 +312,7 @@ def test_every_test_of_acting_is_named_by_a_rule_or_says_why() -> None:
 
 
 BESIDE = {
+    "act_crash::an_act_whose_page_crashes_is_in_doubt_and_the_tab_is_of_use_again",
     "act_choosing::a_control_that_does_not_show_the_option_is_a_mismatch",
     "act_choosing::an_option_that_is_not_there_or_not_the_only_one_is_told",
     "act_choosing::lists_in_a_portal_and_lists_that_draw_what_is_in_view_work",

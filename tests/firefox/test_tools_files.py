@@ -1,12 +1,14 @@
 """upload and download in real Firefox: bytes that a page reads, and bytes that a page gives."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+import trio
 
 from foxloop_trio.browser import BrowserSession, Tab
 from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
@@ -134,3 +136,98 @@ async def test_what_leads_to_a_page_or_to_another_host_is_not_saved(
     assert not [path for path in site.asked if "there" in path]
     assert files_in(tmp_path) == []
     assert (await bench.call("click", on="Page")).ok  # what was kept from happening then happens now
+
+
+@asynccontextmanager
+async def slow_server(answer: bytes) -> AsyncIterator[tuple[str, trio.Event, trio.Event]]:
+    """The address of a page whose link leads to a file that never ends; when that is asked for, and when it is not wanted any more.
+
+    `answer` is sent at once, and then a little of the file from time to time.
+    """
+    asked, left = trio.Event(), trio.Event()
+    page = b"<!doctype html><a href=/endless download=a.bin>Get</a>"
+
+    async def serve(stream: trio.SocketStream) -> None:
+        request = await stream.receive_some()
+        if not request.startswith(b"GET /endless"):
+            await stream.send_all(b"HTTP/1.0 200 OK\r\ncontent-type: text/html\r\n\r\n" + page)
+            await stream.aclose()
+            return
+        asked.set()
+
+        async def send() -> None:
+            await stream.send_all(answer)
+            while answer:
+                await stream.send_all(b"x" * 100)
+                await trio.sleep(0.03)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_until_broken, send)
+            await _until_broken(stream.receive_some)
+            nursery.cancel_scope.cancel()
+        left.set()
+
+    async with trio.open_nursery() as nursery:
+        (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, serve, [listener])
+        yield f"http://127.0.0.1:{listener.socket.getsockname()[1]}/", asked, left
+        nursery.cancel_scope.cancel()
+
+
+async def _until_broken(do: Any) -> None:
+    with suppress(trio.BrokenResourceError):
+        await do()
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"HTTP/1.0 200 OK\r\ncontent-type: application/octet-stream\r\n\r\n"], ids=["silent", "slow"]
+)
+async def test_a_stopped_download_is_given_up_at_once_by_the_page_too(
+    firefox: BrowserSession, tab: Tab, tmp_path: Path, answer: bytes
+) -> None:
+    """Whether the server has not answered yet or sends little by little: it was clicked, nothing is saved, no more is fetched."""
+    bench = await ToolBench.over(firefox, tab, domains=("127.0.0.1",), download_to=tmp_path)
+    async with slow_server(answer) as (url, asked, left):
+        await tab.goto(url)
+        permit = await bench.allowed(await bench.prepared("download", on="Get"))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(bench.run, permit)
+            await asked.wait()
+            await trio.sleep(0.2)  # the file has begun to come, or nothing has
+            with trio.fail_after(1.5):
+                nursery.cancel_scope.cancel()
+                await trio.lowlevel.checkpoint_if_cancelled()
+        with trio.fail_after(1.5):
+            await left.wait()
+    assert bench.effect == "partial"
+    assert files_in(tmp_path) == []
+
+
+async def test_uploads_that_were_stopped_on_their_way_stand_in_no_later_ones_way(
+    firefox: BrowserSession, tab: Tab, page: PageProbe, tmp_path: Path
+) -> None:
+    """What had come of them is not kept in the page."""
+    (tmp_path / "a.bin").write_bytes(b"hello")
+    bench = await ToolBench.over(firefox, tab, domains=("127.0.0.1",), upload_from=tmp_path)
+    await page.open("<input type=file aria-label=File id=f>")
+    staged = firefox.call
+    for _ in range(3):
+        permit = await bench.allowed(await bench.prepared("upload", on="File", files=["a.bin"]))
+        scope = trio.CancelScope()
+
+        async def one_piece(method: str, params: Any, *, timeout: float, scope: trio.CancelScope = scope) -> Any:
+            answer = await staged(method, params, timeout=timeout)
+            if method == "page.stage":
+                scope.cancel()
+            return answer
+
+        with scope:
+            firefox.call = one_piece  # type: ignore[method-assign]
+            try:
+                await bench.run(permit)
+            finally:
+                firefox.call = staged  # type: ignore[method-assign]
+        assert (scope.cancelled_caught, bench.effect) == (True, "not-started")
+    assert await page.js("f.files.length") == 0
+    assert (await bench.call("upload", on="File", files=["a.bin"])).ok
+    assert await page.js("f.files[0].size") == 5

@@ -69,14 +69,13 @@ class TabPage:
                 permit=self._permit,
                 report=self._steps.during(step),
                 cancel_grace=self._cancel_grace,
+                note_opened=self._note_opened,
             )
         except UsageError as error:
             if error.code == "permit-host":  # it moved while the tab's state was asked for
                 raise Elsewhere(self._tab.url) from error
             raise
         self._steps.ended(step, result)
-        if self._note_opened is not None:
-            self._note_opened(result.opened_tabs)
         return result
 
     async def settle(self, page: Snapshot, control: Control, *, list_for: bool, sent: bool) -> None:

@@ -186,15 +186,15 @@ async def run_pinned(
                 permit=permit_of(ctx),
                 report=ctx.report_effect,
                 cancel_grace=ctx.cancel_grace,
+                note_opened=desk.note_opened,
                 **how,
             )
         except BrowserError as error:
-            return desk.failed(f"{said} on {target['control']}", error)
+            return desk.failed(f"{said} on {target['control']}", error, ctx)
         except UsageError as error:
             if error.code == "permit-host":  # it moved while the tab's state was asked for
                 return desk.failed_moved(ctx)
             raise
-        desk.note_opened(result.opened_tabs)
         if not result.ok:
             summary = desk.with_stops(say_refused(said, target["control"], result))
             return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)

@@ -28,7 +28,7 @@ from ._pin import Memory, make_pin, same_control
 from ._view import View
 from ._words import NOT_READ, say_elsewhere, say_error, say_moved, say_page, say_stopped
 
-__all__ = ["MAX_VALUE", "Args", "Desk", "Focus", "permit_of"]
+__all__ = ["MAX_VALUE", "Args", "Desk", "Focus", "is_in_doubt", "permit_of"]
 
 MAX_VALUE: Final = 2000
 """Characters of a text that a planner gives, from the tool reference."""
@@ -51,18 +51,28 @@ class Desk:
         self.tab = self.home = tab
         self.opened: dict[int, None] = {}
         self.memory = Memory()
+        self._turn = trio.Lock()
         self._focus = focus
         self._stops = tab.stops if isinstance(tab, Tab) else 0  # a tab that another one opened is held, and told, with that one
 
     @asynccontextmanager
     async def hold(self) -> AsyncGenerator[None, None]:
-        """Hold the lock of the tab that is worked on. While it is waited for, another tab may be turned to: then that one's."""
+        """Hold the lock of the tab that is worked on. While it is waited for, another tab may be turned to: then that one's.
+
+        From then on no other tab is turned to: a call looks and acts to its end in the tab that it began with.
+        """
         while True:
             tab = self.tab
-            async with tab.lock:
+            async with tab.lock, self._turn:
                 if tab is self.tab:
                     yield
                     return
+
+    @asynccontextmanager
+    async def turning(self) -> AsyncGenerator[None, None]:
+        """For whoever turns to another tab: no call is at work in this one. It is not waited for who else holds its lock."""
+        async with self._turn:
+            yield
 
     def note_opened(self, tabs: Iterable[int]) -> None:
         """These tabs came of what the pack did."""
@@ -202,12 +212,18 @@ class Desk:
 
     # Failures
 
-    def failed(self, what: str, error: BrowserError) -> ToolOutput:
-        """A failed result: our words on why, and the error's own words as outside text."""
-        return ToolOutput(ok=False, summary=say_error(what, error, url=self.tab.url), untrusted=str(error))
+    def failed(self, what: str, error: BrowserError, ctx: ToolContext) -> ToolOutput:
+        """A failed result: our words on why and on whether it was done, and the error's own words as outside text."""
+        words = say_error(what, error, url=self.tab.url, in_doubt=is_in_doubt(ctx))
+        return ToolOutput(ok=False, summary=words, untrusted=str(error))
 
     def failed_moved(self, ctx: ToolContext) -> ToolOutput:
         return ToolOutput(ok=False, summary=say_moved(ctx.domain, plain_host(self.tab.host)))
+
+
+def is_in_doubt(ctx: ToolContext) -> bool:
+    """Whether this call has told that nobody knows what it has done."""
+    return ctx._cell.effect is not None and ctx._cell.effect.state == "unknown"
 
 
 def permit_of(ctx: ToolContext) -> Permit:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Final
 
 import trio
 
-from ...actions import ToolContext, ToolOutput
+from ...actions import EffectState, ToolContext, ToolOutput
 from ...errors import BrowserError, UsageError
 from ...tools import Tool
 from .._quoting import quote, quote_address
@@ -67,12 +67,25 @@ async def _run(desk: Desk, folder: SaveFolder, args: Args, ctx: ToolContext) -> 
         if desk.memory.snapshot is None or not desk.still_pinned(target):
             return ToolOutput(ok=False, summary=say_stale("download"))
         desk.memory.drop()
+        clicked = {"op": "download", "control": target["control"]}
+
+        def report(state: EffectState, done: Any) -> None:
+            """Of the click, which is no more than the first part: the file is not here yet."""
+            whole = state == "done"
+            ctx.report_effect("partial" if whole else state, {**clicked, "saved": False} if whole else done)
+
         try:
             result = await desk.tab.act(
-                target, "download", None, permit=permit_of(ctx), report=ctx.report_effect, cancel_grace=ctx.cancel_grace
+                target,
+                "download",
+                None,
+                permit=permit_of(ctx),
+                report=report,
+                cancel_grace=ctx.cancel_grace,
+                note_opened=desk.note_opened,
             )
         except BrowserError as error:
-            return desk.failed(f"download on {target['control']}", error)
+            return desk.failed(f"download on {target['control']}", error, ctx)
         except UsageError as error:
             if error.code == "permit-host":
                 return desk.failed_moved(ctx)
@@ -81,12 +94,10 @@ async def _run(desk: Desk, folder: SaveFolder, args: Args, ctx: ToolContext) -> 
             summary = say_refused("download", target["control"], result)
             return ToolOutput(ok=False, summary=summary, untrusted=seen(result), stop_batch=result.navigated)
         found = dict(result.download)
-        clicked = {"op": "download", "control": target["control"]}
-        ctx.report_effect("partial", {**clicked, "saved": False})
         try:
             saved = await _save(desk, folder, target, found)
         except BrowserError as error:
-            return desk.failed(f"download on {target['control']}: it was clicked, but the file", error)
+            return desk.failed(f"download on {target['control']}: it was clicked, but the file", error, ctx)
         except OSError as error:
             summary = "It was clicked, but the file could not be written in the download folder. Nothing of it is there."
             return ToolOutput(ok=False, summary=summary, untrusted=str(error))
@@ -104,8 +115,15 @@ async def _run(desk: Desk, folder: SaveFolder, args: Args, ctx: ToolContext) -> 
 
 async def _save(desk: Desk, folder: SaveFolder, target: Args, found: dict[str, Any]) -> dict[str, Any] | None:
     """Name, path, size and SHA-256 of what was saved; None, and nothing saved, when the file is too large."""
-    if found.get("size", 0) > MAX_DOWNLOAD_BYTES:
-        return None
+    try:
+        if found.get("size", 0) > MAX_DOWNLOAD_BYTES:
+            return None
+        return await _fetched(desk, folder, target, found)
+    finally:
+        desk.tab.let_go(target, found["ticket"])
+
+
+async def _fetched(desk: Desk, folder: SaveFolder, target: Args, found: dict[str, Any]) -> dict[str, Any] | None:
     file, part = await trio.to_thread.run_sync(folder.begin)
     try:
         size, digest = 0, hashlib.sha256()

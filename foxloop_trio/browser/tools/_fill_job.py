@@ -16,7 +16,7 @@ from ...actions import CheckLine, CheckResult, ToolContext, ToolOutput
 from ...errors import BrowserError, UsageError
 from .._act import RENEWED, ActResult
 from .._snapshot import Snapshot
-from ._desk import Args, Desk, permit_of
+from ._desk import Args, Desk, is_in_doubt, permit_of
 from ._fields import holds, judged_settings, was_taken_back
 from ._filling_words import evidence_of, named, say_filled, say_not_sent, say_sent, say_stopped, say_taken_back
 from ._pin import make_pin, same_control
@@ -132,6 +132,7 @@ class FillJob:
                 cancel_grace=self._ctx.cancel_grace,
                 now=now,
                 salt=self._secrets.salt if pin["control"] in self._secrets.values else None,
+                note_opened=self._desk.note_opened,
             )
         except BrowserError as error:
             return Stop(why="error", control=pin["control"], error=error)
@@ -141,7 +142,6 @@ class FillJob:
             raise
         self._steps.ended(step, result)
         self._results.append(result)
-        self._desk.note_opened(result.opened_tabs)
         self._left = self._left or result.navigated
         return result
 
@@ -253,7 +253,8 @@ class FillJob:
         if stop.why == "moved":
             return self._desk.failed_moved(self._ctx)
         if stop.error is not None:
-            return self._desk.failed(f"field {stop.control}" if stop.control else "the look at the page", stop.error)
+            what = f"field {stop.control}" if stop.control else "the look at the page"
+            return self._desk.failed(what, stop.error, self._ctx)
         summary = say_stopped(0, len(self._targets), stop.why, stop.control, result=stop.result, words=stop.words)
         outside = "\n".join(text for text in self._outside(stop) if text) or None
         left = stop.result is not None and stop.result.navigated
@@ -263,7 +264,15 @@ class FillJob:
         many = len(self._targets)
         if stop is not None:
             words = say_stopped(
-                count, many, stop.why, stop.control, result=stop.result, words=stop.words, error=stop.error, url=self._desk.tab.url
+                count,
+                many,
+                stop.why,
+                stop.control,
+                result=stop.result,
+                words=stop.words,
+                error=stop.error,
+                url=self._desk.tab.url,
+                in_doubt=is_in_doubt(self._ctx),
             )
             if self._send is None:
                 return words

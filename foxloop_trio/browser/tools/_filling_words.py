@@ -41,6 +41,7 @@ def say_stopped(
     words: str | None = None,
     error: BrowserError | None = None,
     url: str = "",
+    in_doubt: bool = False,
 ) -> str:
     """It ended before all was done: how many fields are set, which one was not and why, and what to do next."""
     head = f"{count} of {many} fields set." if count else "Nothing was set."
@@ -51,7 +52,7 @@ def say_stopped(
         part = " Part of it may have been done." if result.started else ""
         return f"{head} {about} failed ({reason}).{part} {LOOK}"
     if error is not None:
-        return f"{head} {say_error(about, error, url=url)} {LOOK}"
+        return f"{head} {say_error(about, error, url=url, in_doubt=in_doubt)} {LOOK}"
     if why == "drift":
         return f"{head} stale: {words}. {LOOK}"
     return f"{head} {about} was not done ({STOPS[why]}). {LOOK}"

@@ -50,7 +50,7 @@ async def _run(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
         except BrowserError as error:
             if error.code == "navigation-failed":
                 ctx.report_effect("not-started")
-            return desk.failed(f"history {args['go']}", error)
+            return desk.failed(f"history {args['go']}", error, ctx)
         ctx.report_effect("done")
         page, words = await desk.page_after(ctx)
         text = View.of({}, await desk.asked_focus()).text(page) if page is not None else None

@@ -58,7 +58,7 @@ async def _snapshot(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
         try:
             page = await desk.look(ctx, view)
         except BrowserError as error:
-            return desk.failed("snapshot", error)
+            return desk.failed("snapshot", error, ctx)
         if page is None:
             return desk.failed_moved(ctx)
         ctx.report_effect("done")
@@ -76,7 +76,7 @@ async def _screenshot(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
         try:
             picture = await desk.tab.screenshot(full_page=full_page, element=element, marks=args.get("marks", False))
         except BrowserError as error:
-            return desk.failed("screenshot", error)
+            return desk.failed("screenshot", error, ctx)
         if (moved := desk.moved(ctx)) is not None:  # the picture may be of another site, which nobody judged
             return moved
         ctx.report_effect("done")

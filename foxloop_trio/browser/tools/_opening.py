@@ -50,7 +50,7 @@ async def _open_url(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
         try:
             await desk.tab.goto(args["url"])
         except BrowserError as error:
-            return desk.failed("open_url", error)
+            return desk.failed("open_url", error, ctx)
         ctx.report_effect("done")
         page, words = await desk.page_after(ctx)
         text = View.of({}, await desk.asked_focus()).text(page) if page is not None else None

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Mapping
 from typing import Any, Final
 
+import trio
+
 from ...actions import Money, ToolContext, ToolOutput
 from ...errors import BrowserError, Refuse, UsageError
 from ...gate._display import money_words
@@ -20,6 +22,9 @@ from ._words import describe_control, say_stale
 
 __all__ = ["paying_tools"]
 
+MAX_READS: Final = 4
+AT_ONCE_SECONDS: Final = 0.05
+"""As long as a look takes: no page can be caught sooner."""
 UNREAD: Final = "The amount cannot be read off the page"
 
 
@@ -74,26 +79,37 @@ class _Pay:
         return await run_pinned(self._desk, args, ctx, "click", None, last_look=last_look, name="pay")
 
     async def _last_look(self, ctx: ToolContext, target: Mapping[str, Any], judged: Money) -> ToolOutput | None:
-        """The failed result when the page does not ask for exactly the judged amount any more."""
+        """The failed result when the page does not ask for exactly the judged amount any more.
+
+        A reader that takes its time is overtaken by no page: what it read is good when another look shows the same text.
+        """
         self._desk.memory.drop()
-        try:
-            page = await self._desk.tab.snapshot()
-        except BrowserError as error:
-            return self._desk.failed("pay", error)
-        if (moved := self._desk.moved(ctx)) is not None:
-            return moved
-        control = page.control(target["control"])
-        if control is None or not same_control(target, make_pin(self._desk.tab.id, page, control)):
-            return ToolOutput(ok=False, summary=say_stale("pay"))
-        try:
-            now = await self._read(page, control)
-        except Exception as error:
-            return _refused(f"{UNREAD} any more", judged, detail=f"{type(error).__name__} while it was read")
-        if now is None:
-            return _refused(f"{UNREAD} any more", judged)
-        if now != judged:
-            return _refused(f"The page asks for {money_words(now)} now", judged)
-        return None
+        read: str | None = None
+        for _ in range(MAX_READS):
+            try:
+                page = await self._desk.tab.snapshot()
+            except BrowserError as error:
+                return self._desk.failed("pay", error, ctx)
+            if (moved := self._desk.moved(ctx)) is not None:
+                return moved
+            control = page.control(target["control"])
+            if control is None or not same_control(target, make_pin(self._desk.tab.id, page, control)):
+                return ToolOutput(ok=False, summary=say_stale("pay"))
+            if page.text == read:
+                return None
+            began = trio.current_time()
+            try:
+                now = await self._read(page, control)
+            except Exception as error:
+                return _refused(f"{UNREAD} any more", judged, detail=f"{type(error).__name__} while it was read")
+            if now is None:
+                return _refused(f"{UNREAD} any more", judged)
+            if now != judged:
+                return _refused(f"The page asks for {money_words(now)} now", judged)
+            if trio.current_time() - began < AT_ONCE_SECONDS:
+                return None
+            read = page.text
+        return _refused("The page changes again and again while its amount is read", judged)
 
     async def _read(self, page: Snapshot, control: Control) -> Money | None:
         """What the host's function says. Raises UsageError when that is no money."""

@@ -74,7 +74,7 @@ async def _run(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
                 args.get("nth", 1), find=args.get("find"), offset=args.get("offset", 0), rows=ROWS, frame=args.get("frame", 0)
             )
         except BrowserError as error:
-            return desk.failed("read_table", error)
+            return desk.failed("read_table", error, ctx)
         if (moved := desk.moved(ctx)) is not None:  # what was read may be of another site, which nobody judged
             return moved
         ctx.report_effect("done")

@@ -145,6 +145,7 @@ def _closable(desk: Desk, args: Args) -> Args:
 
 
 async def _list(desk: Desk, ctx: ToolContext) -> ToolOutput:
+    ctx.report_effect("not-started")
     try:
         tabs = await _all(desk)
     except Refuse as refusal:
@@ -166,35 +167,39 @@ async def _list(desk: Desk, ctx: ToolContext) -> ToolOutput:
 
 async def _open(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
     ctx.report_effect("not-started")
-    await trio.lowlevel.checkpoint_if_cancelled()
-    ctx.report_effect("unknown")
-    try:
-        tab = await desk.home.session.open_tab(args["url"])
-    except BrowserError as error:
-        return desk.failed("open_tab", error)
-    desk.note_opened([tab.id])
-    ctx.report_effect("done")
-    return await _turned(desk, tab, ctx, f"Tab {tab.id} was opened, and is in use now.")
+    async with desk.turning():
+        await trio.lowlevel.checkpoint_if_cancelled()
+        ctx.report_effect("unknown")
+        try:
+            tab = await desk.home.session.open_tab(args["url"])
+        except BrowserError as error:
+            return desk.failed("open_tab", error, ctx)
+        desk.note_opened([tab.id])
+        desk.turn_to(tab)
+        ctx.report_effect("done")
+    return await _turned(desk, ctx, f"Tab {tab.id} was opened, and is in use now.")
 
 
 async def _use(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
     ctx.report_effect("not-started")
-    try:
-        tab = await _ours(desk, args["tab_id"], fresh=True)
-        if plain_host(tab.host) != ctx.domain:
-            return ToolOutput(ok=False, summary=say_moved(ctx.domain, plain_host(tab.host)))
-        if tab.session.allow_focus:  # in a person's Firefox the tab in front is theirs to choose
-            await tab.activate()
-    except Refuse as refusal:
-        return ToolOutput(ok=False, summary=str(refusal))
-    except BrowserError as error:
-        return desk.failed("use_tab", error)
-    ctx.report_effect("done")
-    return await _turned(desk, tab, ctx, f"Tab {tab.id} is in use now.")
+    async with desk.turning():
+        try:
+            tab = await _ours(desk, args["tab_id"], fresh=True)
+            if plain_host(tab.host) != ctx.domain:
+                return ToolOutput(ok=False, summary=say_moved(ctx.domain, plain_host(tab.host)))
+            if tab.session.allow_focus:  # in a person's Firefox the tab in front is theirs to choose
+                ctx.report_effect("unknown")
+                await tab.activate()
+        except Refuse as refusal:
+            return ToolOutput(ok=False, summary=str(refusal))
+        except BrowserError as error:
+            return desk.failed("use_tab", error, ctx)
+        desk.turn_to(tab)
+        ctx.report_effect("done")
+    return await _turned(desk, ctx, f"Tab {tab.id} is in use now.")
 
 
-async def _turned(desk: Desk, tab: Tab, ctx: ToolContext, done: str) -> ToolOutput:
-    desk.turn_to(tab)
+async def _turned(desk: Desk, ctx: ToolContext, done: str) -> ToolOutput:
     async with desk.hold():
         page, words = await desk.page_after(ctx)
         text = View.of({}, await desk.asked_focus()).text(page) if page is not None else None
@@ -219,7 +224,7 @@ async def _close(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
         try:
             await tab.close()
         except BrowserError as error:
-            return desk.failed("close_tab", error)
+            return desk.failed("close_tab", error, ctx)
         ctx.report_effect("done")
     desk.opened.pop(tab_id, None)
     if tab is not desk.tab:

@@ -93,7 +93,7 @@ async def _run(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
         with trio.move_on_after(args["seconds"]):
             met = await (_until_quiet(desk, ctx) if "text" not in args and "control" not in args else _until(desk, args, ctx))
     except BrowserError as error:
-        return desk.failed("wait_for", error)
+        return desk.failed("wait_for", error, ctx)
     waited = trio.current_time() - began
     async with desk.hold():
         if (moved := desk.moved(ctx)) is not None:
@@ -101,7 +101,7 @@ async def _run(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
         try:
             page = await desk.look(ctx, View.of({}, await desk.asked_focus()))
         except BrowserError as error:
-            return desk.failed("wait_for", error)
+            return desk.failed("wait_for", error, ctx)
         if page is None:
             return desk.failed_moved(ctx)
         ctx.report_effect("done")

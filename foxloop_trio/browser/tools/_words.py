@@ -88,6 +88,10 @@ TAKEN_BACK: Final = (
 NOT_SENT: Final = "The page began to send a form, and where it leads was stopped: it was not sent."
 NOT_READ: Final = "The page could not be read afterwards: call snapshot."
 
+IN_DOUBT: Final = "It may have been done all the same: see before you do it again."
+KNOWN_FAILURES: Final = frozenset({"illegal-url", "navigation-failed", "no-tab"})
+"""After which nothing is in doubt but what a server thinks of it."""
+
 _CODE = re.compile(r"[a-z][a-z-]{0,39}\Z")
 
 
@@ -210,13 +214,17 @@ def say_refused(op: str, control_id: str, result: ActResult) -> str:
     return f"{op} on {control_id} failed ({why}). {effect} Call snapshot, then decide again."
 
 
-def say_error(what: str, error: BrowserError, *, url: str = "") -> str:
-    """The browser could not do it. `url` is the tab's address, by which a closed page's kind is known; it is not quoted."""
+def say_error(what: str, error: BrowserError, *, url: str = "", in_doubt: bool = False) -> str:
+    """The browser could not do it. `url` is the tab's address, by which a closed page's kind is known; it is not quoted.
+
+    `in_doubt`: it was sent, and may have been done all the same.
+    """
     code = error.code if _CODE.match(error.code) else "browser"
     if code == "restricted-page":
         return f"{what} failed ({code}: {restriction_words(url)}; trying again does not help)."
     why = f"{code}: {ERRORS[code]}" if code in ERRORS else code
-    return f"{what} failed ({why})."
+    doubt = f" {IN_DOUBT}" if in_doubt and code not in KNOWN_FAILURES else ""
+    return f"{what} failed ({why}).{doubt}"
 
 
 # Outside text

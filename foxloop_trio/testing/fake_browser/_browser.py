@@ -303,6 +303,7 @@ class FakeBrowser:
             document = self._find(told.params)
             for name in told.params["calls"] if document is not None else ():
                 document.outcomes.pop(name, None)  # type: ignore[union-attr]
+                document.taken.pop(name, None)  # type: ignore[union-attr]
 
     def _take(self, line: Line, request: Request) -> None:
         self._note(request)

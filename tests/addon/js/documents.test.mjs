@@ -45,7 +45,9 @@ function set() {
   const sent = [];
   let router = null;
   const notify = (method, params) => router.notify(method, params);
-  const pages = createPages({ documents, tabs, happenings: { lately: () => {} }, incarnation: INCARNATION, notify, platform: clock.platform });
+  const holds = { delay: () => {}, release: () => {} };
+  const happenings = { lately: () => {} };
+  const pages = createPages({ documents, tabs, holds, happenings, incarnation: INCARNATION, notify, platform: clock.platform });
   router = createRouter({ protocol, ...pages, platform: clock.platform });
   router.attach({ maxMessageBytes: 1e6, send: (text) => sent.push(JSON.parse(text)) });
   const ask = (method, params, id = "r1") => router.receive(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
@@ -254,20 +256,21 @@ test("an act is passed on whole, its start told before its end", async () => {
 
 test("a document that goes before the start has done nothing, and after it what was asked", async () => {
   for (const started of [false, true]) {
-    const { ask, port, sent } = set();
+    const { ask, documents, port, sent } = set();
     ask("page.act", ACT);
     const [question] = asked(port);
     if (started) {
       port.onMessage.fire({ started: question.ask });
       port.onMessage.fire({ dialog: { kind: "alert", message: "x", answer: null }, during: question.ask });
       port.onMessage.fire({ submitted: question.ask });
+      documents.noteOpened(documents.top(7), 8);
     }
     port.onDisconnect.fire();
     await rest();
     const last = sent.at(-1);
     if (started) {
       const dialogs = [{ kind: "alert", message: "x", answer: null }];
-      assert.deepEqual(last.result, { ok: true, started: true, submitted: true, navigated: true, dialogs });
+      assert.deepEqual(last.result, { ok: true, started: true, submitted: true, navigated: true, dialogs, opened_tabs: [8] });
     } else {
       assert.equal(last.error.data.code, "document-gone");
     }

@@ -198,6 +198,19 @@ test("a new tab that does not arrive is closed again", async () => {
   assert.ok(!known.has(8));
 });
 
+test("a new tab that is there, but whose call was stopped meanwhile, is closed again", async () => {
+  const { run, arrive, clock, known, controller } = set();
+  const opening = run("tab.open", { url: "https://b.example/", active: true });
+  await rest();
+  arrive(8, "https://b.example/");
+  await rest();
+  controller.abort(Object.assign(new Error("stop"), { code: "cancelled" }));
+  Object.assign(known.get(8), { url: "https://b.example/" });
+  await clock.pass(500);
+  assert.equal(opening.fault?.code, "cancelled");
+  assert.ok(!known.has(8));
+});
+
 test("a tab that is closed on its way is said to be", async () => {
   const { run, browser } = set();
   const going = run("tab.goto", { tab: 7, url: "https://b.example/" });

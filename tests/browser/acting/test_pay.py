@@ -11,6 +11,7 @@ from foxloop_trio.browser.tools._spending import spending
 from foxloop_trio.errors import Refuse
 from foxloop_trio.loop import Loop
 from foxloop_trio.planners import scripted_planner
+from foxloop_trio.testing import cancel_at_every_checkpoint
 
 START = "http://shop.test/"
 
@@ -141,6 +142,63 @@ async def test_an_async_reader_will_do_and_one_that_fails_at_the_last_moment_pay
         output = await world.call("pay", control_id=world.id_of("Pay now"))
         assert (output.ok, world.acts) == (False, [])
         assert "nothing was paid" in output.summary
+
+
+async def test_a_slow_reader_pays_no_price_that_went_up_while_it_read(autojump_clock, world_of):
+    """What is asked for when it has read counts; a page that never holds still is not paid."""
+    totals = []
+
+    async def slow(snapshot, control):
+        if totals:
+            world.document.update(text=f"Total: {totals.pop(0)} EUR")
+        await trio.sleep(1)
+        return prices(snapshot, control)
+
+    for later, words in (
+        (["99.00"], "The page asks for 99.00 EUR"),
+        (["12.50"], None),
+        ([f"12.50 EUR, {number}" for number in range(9)], "changes again and again"),
+    ):
+        totals = []
+        async with world_of(page(), prices=slow) as world:
+            permit = await world.allowed(await world.prepared("pay", control_id=world.id_of("Pay now")))
+            totals = list(later)
+            output = await world.run(permit)
+            assert output.ok == (words is None), output
+            assert (words or "done") in output.summary
+            assert world.acts == ([("click", "Pay now", None)] if words is None else [])
+
+
+async def test_wherever_a_payment_is_stopped_what_is_told_is_what_was_paid(autojump_clock, world_of):
+    """At the looks, at the reader of amounts, at the click: the amount is read first, and nothing is clicked after a stop."""
+
+    async def slow(snapshot, control):
+        await trio.sleep(0.01)
+        return prices(snapshot, control)
+
+    async with world_of(page(), prices=slow) as world:
+
+        async def whole():
+            with trio.CancelScope(shield=True):
+                await world.tab.goto(START)
+                await world.look()
+                permit = await world.allowed(await world.prepared("pay", control_id=world.id_of("Pay now")))
+                world.browser.acts.clear()
+            try:
+                return await world.run(permit)
+            finally:
+                count = len(world.browser.acts)
+                with trio.CancelScope(shield=True):
+                    await trio.sleep(30)
+                assert len(world.browser.acts) == count
+
+        def check(visit):
+            told = "done" if world.browser.acts else "not-started"
+            assert visit.number == 1 or world.effect.state == told
+            assert not world.tab.lock.locked()
+
+        report = await cancel_at_every_checkpoint(whole, check=check)
+        assert report.cancelled > 20
 
 
 SPENDING = {

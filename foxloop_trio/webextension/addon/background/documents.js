@@ -22,6 +22,7 @@ import { Fault } from "./faults.js";
 const NUDGE_MS = 1700;
 const FEWEST_MS = 1;
 const MOST_MS = 1000;
+const MOST_OPENED = 10; // tabs that one act is told to have opened
 const MOST_DOCUMENTS = 500; // of one tab; `frames` of the protocol's limits. Of more nobody is told, and nobody asks them.
 const MOST_NUMBERED = 20_000;
 
@@ -72,6 +73,8 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
     } else if (message.dialog !== undefined) {
       doc.waiting.get(message.during)?.trace.dialogs.push(message.dialog);
       onDialog(doc, message.dialog);
+    } else if (message.leaving !== undefined) {
+      doc.leaving = true;
     } else if (message.wake !== undefined) {
       // Firefox slows the timers of hidden pages down to one a second, but not ours.
       const ms = Math.min(Math.max(message.ms, FEWEST_MS), MOST_MS);
@@ -136,7 +139,7 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
       documents.delete(doc.document);
     }
     for (const question of doc.waiting.values()) {
-      question.resolve({ gone: true, trace: question.trace });
+      question.resolve({ gone: true, left: doc.leaving === true, trace: question.trace });
     }
     doc.waiting.clear();
     if (current) {
@@ -156,7 +159,7 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
     asked += 1;
     const number = asked;
     const answer = new Promise((resolve, reject) => {
-      doc.waiting.set(number, { resolve, reject, onStarted, trace: { started: false, submitted: false, dialogs: [] } });
+      doc.waiting.set(number, { resolve, reject, onStarted, trace: { started: false, submitted: false, dialogs: [], opened: [] } });
     });
     tell(doc, { ask: number, ...message });
     return {
@@ -165,6 +168,14 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
       cancel: () => tell(doc, { cancel: number }),
       forget: () => doc.waiting.delete(number),
     };
+  }
+
+  function noteOpened(doc, tab) {
+    for (const { trace } of doc.waiting.values()) {
+      if (trace.opened.length < MOST_OPENED) {
+        trace.opened.push(tab);
+      }
+    }
   }
 
   function find({ tab, frame, document }) {
@@ -176,5 +187,5 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
   const inFrame = (tab, frameId) => ofTab(tab).findLast((doc) => doc.frameId === frameId) ?? null;
   const byAlias = (tab, frame) => ofTab(tab).findLast((doc) => doc.frame === frame) ?? null;
 
-  return { accept, find, top, inFrame, byAlias, all: () => [...documents.values()], ask, tell };
+  return { accept, find, top, inFrame, byAlias, all: () => [...documents.values()], ask, noteOpened, tell };
 }

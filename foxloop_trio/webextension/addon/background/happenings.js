@@ -47,6 +47,7 @@ export function createHappenings({ browser, documents, platform }) {
     for (const doc of documents.all()) {
       if (doc.tab === sourceTabId && isListening(doc)) {
         documents.tell(doc, { happened: { tab: tabId } });
+        documents.noteOpened(doc, tabId); // it may go away before it tells
       }
     }
   }

@@ -3,7 +3,7 @@
 // Purpose: what a page starts by itself (a link, `location=`, a form, a redirect, a refresh, a window that it opens) is stopped
 // before it loads, when it leads to a host that nobody allowed.
 // Parameters: browser, `shownBy(tab)` -> the address of what that tab shows, or null; notify; the limits of the protocol.
-// Result: `{ handlers, here(doc), listen(), letThrough(tab, url) -> a function that ends it, release() }`.
+// Result: `{ handlers, here(doc), listen(), letThrough(tab, url) -> a function that ends it, delay(tab, ms), release(tab) }`.
 //
 // A held tab may load pages of the host that it is on, of the hosts that were named, and of the address that the runtime itself
 // asked for, as long as it does. A tab that a held one opens is held too, by the host that its opener is on; when its first page is
@@ -12,10 +12,15 @@
 // A page that Firefox kept for the back button comes without a request that could be stopped. It is left as soon as it is there,
 // for the last page that was allowed, which takes its place in the tab's history. `here(doc)` tells of a document, which is a
 // moment sooner than the tab's address.
+//
+// `delay(tab, ms)`: no page loads in that tab until `release(tab)`, or for so long. While Firefox's own input is on its way, what
+// comes behind a press that leads away would land in the next document, where nobody has judged it. `release()`: all is over.
 
 const HOLDS_MOST = 200;
 
-export function createHolds({ browser, shownBy, notify, limits }) {
+export function createHolds({ browser, shownBy, notify, limits, platform }) {
+  const { setTimeout, clearTimeout } = platform;
+  const delayed = new Map(); // tab -> { over: a promise, end: what fulfils it }
   // tab -> { hosts: Set, through: Set of hosts, of: the held tab that opened it, or null, home: the host it is on, last: its last
   // allowed address, left: the address that it was taken away from }
   const held = new Map();
@@ -34,7 +39,30 @@ export function createHolds({ browser, shownBy, notify, limits }) {
 
   const homeOf = (tab) => held.get(tab)?.home ?? hostOf(shownBy(tab));
 
-  function judge({ tabId, url }) {
+  function judge(request) {
+    const delay = delayed.get(request.tabId);
+    return delay === undefined ? judgeNow(request) : delay.over.then(() => judgeNow(request));
+  }
+
+  function delay(tab, ms) {
+    release(tab);
+    let end;
+    const over = new Promise((resolve) => {
+      const timer = setTimeout(() => release(tab), ms);
+      end = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    delayed.set(tab, { over, end });
+  }
+
+  function release(tab) {
+    delayed.get(tab)?.end();
+    delayed.delete(tab);
+  }
+
+  function judgeNow({ tabId, url }) {
     const hold = held.get(tabId);
     if (hold !== undefined) {
       return decide(tabId, hold, url);
@@ -161,5 +189,12 @@ export function createHolds({ browser, shownBy, notify, limits }) {
     browser.tabs.onRemoved.addListener((id) => held.delete(id)); // those that it opened stay held
   }
 
-  return { handlers: { "tab.hold": hold }, here, listen, letThrough, release: () => held.clear() };
+  function letGo(tab) {
+    if (tab === undefined) {
+      held.clear();
+    }
+    (tab === undefined ? [...delayed.keys()] : [tab]).forEach(release);
+  }
+
+  return { handlers: { "tab.hold": hold }, here, listen, letThrough, delay, release: letGo };
 }

@@ -47,10 +47,10 @@ const documents = createDocuments({
   setTimeout: platform.setTimeout,
 });
 const shownBy = (tab) => (tab === null ? null : (documents.top(tab)?.url ?? null));
-const holds = createHolds({ browser, shownBy, notify, limits });
+const holds = createHolds({ browser, shownBy, notify, limits, platform });
 const tabs = createTabs({ browser, documents, holds, notify, limits, platform });
 const happenings = createHappenings({ browser, documents, platform });
-const pages = createPages({ documents, tabs, happenings, incarnation, notify, platform });
+const pages = createPages({ documents, tabs, holds, happenings, incarnation, notify, platform });
 
 async function packaged(path) {
   const answer = await fetch(browser.runtime.getURL(path));

@@ -2,12 +2,12 @@
 // pictures.js.
 //
 // Purpose: find the document, ask its content script, pass its JSON on unread; know what to answer when it does not answer.
-// Parameters: documents (documents.js), tabs (tabs.js), happenings (happenings.js), our incarnation, `notify`, and the platform's
-// timers and wall clock. Result: `{ handlers, listeners }` for the router.
+// Parameters: documents (documents.js), tabs (tabs.js), holds (holds.js), happenings (happenings.js), our incarnation, `notify`,
+// and the platform's timers and wall clock. Result: `{ handlers, listeners }` for the router.
 //
 // A document that goes away after an act has started in it has done what was asked: that is what a link does. Before that,
 // nothing was done. An act that has started and does not end is never answered: only its document knows its outcome, and keeps
-// it.
+// it. A document whose process crashed has left without a word, and nobody knows how far it came.
 
 import { answer } from "./answers.js";
 import { Fault } from "./faults.js";
@@ -18,8 +18,10 @@ import { verbatim } from "./router.js";
 
 const GUARD_MS = 3000; // as long as an act and its settling seldom take
 const LATE_MS = 500; // a content script refuses what comes after its deadline; this much later it has had its turn or has hung
+const CRASH_TRIES = 20;
+const CRASH_POLL_MS = 15;
 
-export function createPages({ documents, tabs, happenings, incarnation, notify, platform }) {
+export function createPages({ documents, tabs, holds, happenings, incarnation, notify, platform }) {
   const { setTimeout, clearTimeout, wallNow } = platform;
   const frames = createFrames({ documents, tabs, platform });
   const reading = createReading({ documents, tabs, frames });
@@ -101,14 +103,38 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
       throw await missing(params);
     }
     happenings.lately(doc);
-    const reply = await answer(documents.ask(doc, { op: "aim", order: orderOf(params, call) }), call);
-    if (reply.gone) {
-      throw new Fault("document-gone", "the document went away before anything was done");
+    holds.delay(doc.tab, call.left() + LATE_MS);
+    try {
+      const reply = await answer(documents.ask(doc, { op: "aim", order: orderOf(params, call) }), call);
+      if (reply.gone) {
+        throw new Fault("document-gone", "the document went away before anything was done");
+      }
+      if (reply.json.startsWith('{"outcome"')) {
+        holds.release(doc.tab); // nothing will be sent
+      }
+      return verbatim(reply.json);
+    } catch (fault) {
+      holds.release(doc.tab);
+      throw fault;
     }
-    return verbatim(reply.json);
+  }
+
+  // Whether a document that went without a word left nothing in its place: no page that loads, and no other document.
+  async function crashed(doc) {
+    for (let tries = 0; tries < CRASH_TRIES; tries += 1) {
+      const tab = await tabs.get(doc.tab).catch(() => null); // closed
+      if (doc.frameId !== 0 || tab?.status !== "complete" || documents.top(doc.tab) !== null) {
+        return false;
+      }
+      await new Promise((resolve) => setTimeout(resolve, CRASH_POLL_MS));
+    }
+    return true;
   }
 
   async function act(params, call) {
+    if (params.input !== undefined) {
+      holds.release(params.tab); // all of it was sent
+    }
     if (params.incarnation !== incarnation) {
       throw new Fault("other-incarnation", "the add-on's background page was restarted since; nothing was done");
     }
@@ -134,8 +160,13 @@ export function createPages({ documents, tabs, happenings, incarnation, notify, 
     if (!reply.trace.started) {
       throw new Fault("document-gone", "the document went away before anything was done");
     }
-    const { submitted, dialogs } = reply.trace;
-    return { ok: true, started: true, submitted, navigated: true, dialogs };
+    const { submitted, dialogs, opened } = reply.trace;
+    const tabsOpened = opened.length === 0 ? {} : { opened_tabs: opened };
+    if (!reply.left && (await crashed(doc))) {
+      const why = "the page's process ended; nobody can tell how much was done";
+      return { ok: false, reason: "timeout", detail: why, started: true, submitted, navigated: true, dialogs, ...tabsOpened };
+    }
+    return { ok: true, started: true, submitted, navigated: true, dialogs, ...tabsOpened };
   }
 
   async function settle(params, call) {

@@ -207,7 +207,9 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
         waiterFor(tab.id)?.updated();
         doc = await arriving;
       }
-      return await arrived(tab.id, doc, BLANK);
+      const there = await arrived(tab.id, doc, BLANK);
+      call.signal.throwIfAborted();
+      return there;
     } catch (fault) {
       await browser.tabs.remove(tab.id).catch(() => {}); // nobody was told its id
       throw fault;

@@ -4,7 +4,8 @@
 // the first of them is asked for from here, once, as the page would, with the person's cookies. What is no page is the file; it is
 // kept as a stream until it is fetched in pieces. A page is not opened: the result says so. A file on another host than the judged
 // one is not asked for. Value: null. The result has `download`: `{ ticket, name, type, url, size }`.
-// `piece({ ticket, offset, most })` -> promise of JSON text `{ data, end }`, data in base64; pieces are fetched in their order.
+// `piece({ ticket, offset, most }, over)` -> promise of JSON text `{ data, end }`, data in base64; pieces are fetched in their
+// order, until `over()` says that nobody waits. `forget(tickets)`: nobody will fetch them.
 // Depends on: limits, pageWorld, pause, pointer, words.
 "use strict";
 
@@ -130,14 +131,38 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
   const following = (url) =>
     new URL(url).origin === globalThis.origin ? { mode: "same-origin", redirect: "follow" } : { redirect: "error" };
 
-  async function take(wanted, ticket) {
+  // The answer to a request, or why it is not waited for any more: then it is given up.
+  async function unlessStopped(asking, giveUp, steps) {
+    let answered = false;
+    const told = asking.finally(() => {
+      answered = true;
+    });
+    while (!answered) {
+      await Promise.race([told.catch(() => {}), pause.pause(POLL_MS)]);
+      const stopped = answered ? null : steps.stop({ present: false });
+      if (stopped !== null) {
+        told.catch(() => {});
+        giveUp.abort();
+        return { stopped };
+      }
+    }
+    return { response: await told };
+  }
+
+  async function take(wanted, ticket, steps) {
     if (hostOf(wanted.url) !== own()) {
       return refuse("other-site", `the file is on another host: ${hostOf(wanted.url)}`);
     }
-    const how = { method: wanted.method ?? "GET", body: wanted.body, credentials: "include", ...following(wanted.url) };
+    const giveUp = new AbortController();
+    const { signal } = giveUp;
+    const how = { method: wanted.method ?? "GET", body: wanted.body, credentials: "include", signal, ...following(wanted.url) };
     let response;
     try {
-      response = await (wanted.early ?? fetch(wanted.url, how));
+      const told = await unlessStopped(wanted.early ?? fetch(wanted.url, how), giveUp, steps);
+      if (told.stopped !== undefined) {
+        return told.stopped;
+      }
+      response = told.response;
     } catch (fault) {
       const why = "the server does not answer, or it sends on to another host, which is not followed";
       return refuse("unsupported", `the file could not be asked for: ${why} (${fault})`);
@@ -184,7 +209,7 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
     }
   }
 
-  async function piece({ ticket, offset, most }) {
+  async function piece({ ticket, offset, most }, over) {
     const one = kept.get(ticket);
     if (one === undefined || one.offset !== offset) {
       throw new Error("that file is not kept here, or is not fetched in order");
@@ -193,6 +218,10 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
     let size = one.rest.reduce((sum, part) => sum + part.length, 0);
     while (!one.done && size < most) {
       const { done, value } = await one.reader.read();
+      if (over() || !kept.has(ticket)) {
+        drop(ticket);
+        throw new Error("nobody waits for that file any more");
+      }
       one.done = done;
       if (!done) {
         one.rest.push(value);
@@ -240,7 +269,7 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
       if (watching.found.length === 0) {
         return refuse("nothing-changed", "it was clicked, and no file came of it");
       }
-      const result = await take(watching.found[0], steps.call);
+      const result = await take(watching.found[0], steps.call, steps);
       if (result.ok) {
         steps.saw("download");
         steps.note("asked for the file");
@@ -249,5 +278,5 @@ foxloop.define("downloads", ({ limits, pageWorld, pause, pointer, words }) => {
     };
   }
 
-  return { download: { unfit: () => null, dispatch }, piece };
+  return { download: { unfit: () => null, dispatch }, piece, forget: (tickets) => tickets.forEach(drop) };
 });

@@ -2,8 +2,8 @@
 //
 // Purpose: say hello, take questions, answer each exactly once as JSON text; stop what has not begun when the line drops. Messages
 // here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ happened }`, `{ guard }`, `{ woke }`. From here:
-// `{ hello }`, `{ answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`; numbers are those
-// of the question (background/documents.js).
+// `{ hello }`, `{ answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`, `{ leaving }`;
+// numbers are those of the question (background/documents.js).
 // Depends on: act, dialogs, downloads, effects, frameOver, happenings, identity, limits, outcomes, pause, read, settle, spots,
 // tables, uploads, words.
 //
@@ -94,7 +94,7 @@ foxloop.define("port", (parts) => {
       const { known, json } = outcomes.about(call);
       return `{"known":${known},"result":${json ?? "null"}}`;
     },
-    piece: ({ options }) => downloads.piece(options),
+    piece: ({ options }, question) => downloads.piece(options, () => question.fault !== null),
     over: ({ point }) => frameOver.over(point),
     locate: ({ order }, question) => act.locate(order, { over: () => question.fault }),
     act: ({ order }, question, mine, number) => perform(order, question, mine, number, act.act),
@@ -174,7 +174,7 @@ foxloop.define("port", (parts) => {
     } else if (message.nudge !== undefined) {
       answerEarly(mine, message.nudge);
     } else if (message.acknowledge !== undefined) {
-      outcomes.acknowledge(message.acknowledge);
+      [outcomes.acknowledge, downloads.forget, uploads.forget].forEach((forget) => forget(message.acknowledge));
     } else if (message.guard !== undefined) {
       dialogs.guard((dialog) => post(line ?? mine, { dialog }), message.guard);
     } else if (message.happened !== undefined) {
@@ -186,10 +186,11 @@ foxloop.define("port", (parts) => {
 
   function hide(event) {
     if (event.isTrusted && line !== null) {
-      const { port } = line;
-      drop(line);
+      const mine = line;
+      drop(mine);
       dialogs.disarm();
-      port.disconnect();
+      post(mine, { leaving: true });
+      mine.port.disconnect();
     }
   }
 

@@ -23,10 +23,11 @@ foxloop.define("proof", ({ effects, gestures, limits, openings, pause, words }) 
 
     const changed = () => [...new Set([...watch.list(), ...seen])].filter((word) => selection || word !== "selection").sort();
 
-    async function untilTabs(over) {
+    // Also when the act is stopped: a tab that is on its way comes all the same, and somebody has to know of it.
+    async function untilTabs() {
       const end = performance.now() + OPENING_MS;
       const wanted = windows.list().length - windows.blocked().length;
-      while (watch.tabs().length < wanted && performance.now() < end && !over()) {
+      while (watch.tabs().length < wanted && performance.now() < end) {
         await pause.pause(POLL_MS);
       }
     }
@@ -40,7 +41,7 @@ foxloop.define("proof", ({ effects, gestures, limits, openings, pause, words }) 
         await pause.pause(watch.leadsTo() === "" ? LEAVING_MS : 0);
       }
       if (windows.list().length > 0) {
-        await untilTabs(over);
+        await untilTabs();
       }
       return proves && result.ok ? verdict(result, over) : result;
     }

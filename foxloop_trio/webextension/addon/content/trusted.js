@@ -15,6 +15,7 @@
 foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
   const CHUNK = 50; // keys; a stop takes effect between two chunks on the way, and at once here
   const QUIET_MS = 500;
+  const QUIET_MOST_MS = 10_000;
   const REST_MS = 50; // for what waits until the pointer rests
   const POINTER = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"];
   const MOVES = ["pointermove", "mousemove", "pointerover", "mouseover"];
@@ -113,10 +114,21 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
     return onto?.nodeType === 1 && (tree.within(el, onto) || reach.lands(el, onto));
   }
 
+  let current = null; // { kinds, hear }: the newest guard, as long as it stops anything
+
+  const listener = (event) => event.isTrusted && current?.kinds.includes(event.type) && current.hear(event);
+
+  // Said anew for each guard, since document.open() takes all listeners away; those that are there are not added twice.
+  function listen() {
+    [...POINTER, ...MOVES, ...KEYS].forEach((type) => addEventListener(type, listener, { capture: true, passive: false }));
+  }
+
   function guard({ el, kinds, judge, over }) {
     let begun = false;
     let refusal = null;
-    let closed = false;
+    let closed = null; // since when
+    const down = new Set(); // keys and buttons, as the page has seen them
+    let timer = null;
 
     // What follows a press that was let through belongs to it, wherever the page has moved things since.
     const follows = (event) => begun && ["pointerup", "mouseup", "click", "auxclick", "dblclick", "keyup"].includes(event.type);
@@ -135,22 +147,50 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
       return refusal;
     }
 
+    // A key or a button that the page has seen go down it sees come up, whatever has been stopped; nothing else comes of that.
+    function isRelease(event) {
+      const name = event instanceof KeyboardEvent ? event.key : "";
+      const [, kind, way] = /^(key|pointer|mouse)(down|up)$/.exec(event.type) ?? [];
+      return way === "up" && down.delete(`${kind} ${name}`);
+    }
+
     function hear(event) {
-      if (event.isTrusted && (closed || verdict(event) !== null)) {
+      if (closed !== null || verdict(event) !== null) {
         event.preventDefault();
-        event.stopImmediatePropagation();
+        if (!isRelease(event)) {
+          event.stopImmediatePropagation();
+        }
+      } else if (event.type.endsWith("down")) {
+        down.add(`${event.type.slice(0, -"down".length)} ${event instanceof KeyboardEvent ? event.key : ""}`);
+      } else {
+        isRelease(event);
+      }
+      if (closed !== null && performance.now() - closed < QUIET_MOST_MS) {
+        rest();
       }
     }
 
-    kinds.forEach((type) => addEventListener(type, hear, { capture: true, passive: false }));
-    const stop = () => kinds.forEach((type) => removeEventListener(type, hear, { capture: true }));
+    function stop() {
+      if (current === mine) {
+        current = null;
+      }
+    }
+
+    function rest() {
+      clearTimeout(timer);
+      timer = setTimeout(stop, QUIET_MS);
+    }
+
+    const mine = { kinds, hear };
+    current = mine;
+    listen();
     return {
       passed: () => begun,
       refusal: () => refusal,
       end(quiet) {
-        closed = true;
+        closed ??= performance.now();
         if (quiet) {
-          setTimeout(stop, QUIET_MS);
+          rest();
         } else {
           stop();
         }
@@ -158,5 +198,6 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
     };
   }
 
+  listen();
   return { plan, guard };
 });

@@ -1,7 +1,8 @@
 // uploads: operation `files`: puts files that the host gave into a file field, or drops them on a place that takes some.
 //
 // The value: `{ files: [{ name, type, size }] }`, as judged. Their bytes come before, in pieces, by `stage(call, { index, data })`,
-// base64; what is staged for a call that does not come is forgotten after a minute. At most 10 files and 25 MiB.
+// base64; what is staged for a call that does not come is forgotten after a minute, or by `forget(calls)`. At most 10 files and 25
+// MiB.
 // A button that opens a file chooser is pressed, and the field it means gets the files: no chooser opens. `take(call)`: the bytes.
 // Depends on: choosers, limits, pause, pointer, reach, tree, typing, values, words.
 "use strict";
@@ -168,5 +169,5 @@ foxloop.define("uploads", ({ choosers, limits, pause, pointer, reach, tree, typi
     return { ok: true, value: words.cut(list.map(({ name }) => name).join(", "), limits.value) };
   }
 
-  return { files: { unfit, dispatch }, stage };
+  return { files: { unfit, dispatch }, stage, forget: (calls) => calls.forEach(drop) };
 });
