@@ -71,6 +71,7 @@ def _firefox_host(_firefox_keeper: FirefoxKeeper) -> FirefoxHost:
 async def firefox(_firefox_host: FirefoxHost) -> AsyncIterator[BrowserSession]:
     """One real headless Firefox for the whole test run; a session of its own for each test."""
     async with _firefox_host.attach() as session:
+        await _firefox_host.close_strays(session)
         yield session
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from operator import attrgetter
 from typing import Final
 
 import trio
@@ -101,6 +102,13 @@ class FirefoxHost:
                 yield BrowserSession(channel, bidi=RelayedBiDi(run), allow_focus=True)
         finally:
             run.detach(transport)
+
+    async def close_strays(self, session: BrowserSession) -> None:
+        """Close all tabs but Firefox's own first one: what a page of an earlier test has opened, late or unnoticed."""
+        _, *strays = sorted(await session.tabs(), key=attrgetter("id"))
+        for stray in strays:
+            with suppress(BrowserError):
+                await stray.close()
 
     @asynccontextmanager
     async def fresh_tab(self, session: BrowserSession) -> AsyncIterator[Tab]:
