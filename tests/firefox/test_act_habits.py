@@ -159,6 +159,19 @@ async def test_suggestions_without_a_named_list_are_waited_for(page: PageProbe) 
     assert await page.js("list.children.length") == 1
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["a named list", "no named list"])
+async def test_a_word_that_the_server_is_asked_is_no_suggestion(page: PageProbe, named: bool) -> None:
+    """Select2 says "Searching…" in a disabled option; what can be chosen is waited for."""
+    await page.open(
+        f"<input aria-label=f aria-autocomplete=list {'aria-controls=list' if named else ''}><ul id=list role=listbox></ul>"
+    )
+    for after, html in ((20, "<li role=option aria-disabled=true>Searching…</li>"), (350, "<li role=option>one</li>")):
+        await page.js(f"void setTimeout(() => list.innerHTML = '{html}', {after})")
+    settled = await page.call("page.settle", **page.place, list_for=page.control("f")["node"])
+    assert settled["waited_ms"] >= 340
+    assert await page.js("list.innerText.trim()") == "one"
+
+
 SETTLING = [
     ("an open shadow root", "for (let n = 1; n < 20; n += 1) setTimeout(() => host.shadowRoot.append('x'), n * 80)"),
     ("a closed shadow root", "for (let n = 1; n < 20; n += 1) setTimeout(() => inner.append('x'), n * 80)"),

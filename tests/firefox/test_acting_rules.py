@@ -85,6 +85,7 @@ RULES: dict[str, list[str]] = {
     "5 a list of suggestions": [
         "page_acting::settling_waits_for_a_list_of_suggestions",
         "act_habits::suggestions_without_a_named_list_are_waited_for",
+        "act_habits::a_word_that_the_server_is_asked_is_no_suggestion",
     ],
     "5 shadow trees, frames, transitions": ["act_habits::settling_watches"],
     "5 requests of the page": ["act_habits::settling_waits_for_a_request_of_the_page"],

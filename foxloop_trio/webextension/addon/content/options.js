@@ -3,7 +3,7 @@
 // `listOf(el, before)` -> the options that can be seen now, as elements; `before`, a Set of those that were there before it was
 // opened: what appeared since is its list, when it does not name one. `visible()`: that Set. `find(list, wanted)` -> `{ el }`, or
 // `{ many }` or `{ none }` with the labels: by value, by label, by label whatever its case. `labelOf(el)`. `isChosen(el)`.
-// `scrollerOf(list)`.
+// `isDisabled(el)`. `scrollerOf(list)`.
 // Depends on: roles, scrolling, sight, tree, words.
 "use strict";
 
@@ -87,5 +87,5 @@ foxloop.define("options", ({ roles, scrolling, sight, tree, words }) => {
     );
   }
 
-  return { visible, listOf, find, labelOf, isChosen, scrollerOf, opensList };
+  return { visible, listOf, find, labelOf, isChosen, isDisabled, scrollerOf, opensList };
 });

@@ -16,7 +16,8 @@ foxloop.define("settle", ({ dialogs, flat, happenings, numbers, options, pause, 
     ring.isRing(record.target) ||
     (record.type === "childList" && [...record.addedNodes, ...record.removedNodes].every((node) => ring.isRing(node)));
 
-  // Where the field names no list, options that came since are taken for it.
+  // Where the field names no list, options that came since are taken for it. What cannot be chosen is no suggestion yet: while a
+  // server is asked, lists say so in an option that is disabled.
   function listOpen(number, before) {
     const field = numbers.find(number);
     if (field === null) {
@@ -25,13 +26,11 @@ foxloop.define("settle", ({ dialogs, flat, happenings, numbers, options, pause, 
     const turn = sight.createSight();
     const ids = ["aria-controls", "aria-owns"].flatMap((name) => (field.getAttribute(name) ?? "").split(/\s+/));
     if (ids.every((id) => id === "")) {
-      return [...options.visible()].some((el) => !before.has(el));
+      return [...options.visible()].some((el) => !before.has(el) && !options.isDisabled(el));
     }
     return ids
-      .map((id) => tree.byId(field, id))
-      .some(
-        (list) => list !== null && Array.from(list.querySelectorAll("[role=option], [role=gridcell]")).some((el) => turn.seen(el)),
-      );
+      .flatMap((id) => Array.from(tree.byId(field, id)?.querySelectorAll("[role=option], [role=gridcell]") ?? []))
+      .some((el) => turn.seen(el) && !options.isDisabled(el));
   }
 
   function frameDocuments() {
