@@ -100,5 +100,5 @@ def test_the_readme_has_one_test_command_between_its_marks() -> None:
     """`.ci/run` ends with it word for word, so it must be one line that a shell takes."""
     match = re.search(r"<!-- test-command -->\n```sh\n(.*)\n```\n<!-- end -->", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert match is not None
-    assert match[1].endswith(".venv/bin/pytest")
+    assert match[1].endswith(".venv/bin/pytest -n 2 --dist worksteal")
     assert "foxloop-trio firefox install --yes" in match[1]

@@ -290,8 +290,8 @@ STEADY = """
 """
 
 
-STEADY_SECONDS = 300.0
-"""A machine of its own makes the 5,000 in half of that; a shared one goes on with those that it has made by then."""
+STEADY_SECONDS = 150.0
+"""A machine of its own makes the 5,000 in about that; a shared one goes on with those that it has made by then."""
 
 
 @pytest.mark.long
