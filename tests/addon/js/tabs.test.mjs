@@ -115,40 +115,41 @@ test("a page that was fetched is given longer for its hello, a request that fail
   };
   const slow = run("tab.goto", { tab: 7, url: "https://b.example/" });
   await rest();
-  browser.webRequest.onBeforeRequest.fire({ tabId: 7, requestId: "1" });
-  browser.webRequest.onBeforeRequest.fire({ tabId: 7, requestId: "2" }); // the page led on at once
+  browser.webRequest.onBeforeRequest.fire({ tabId: 7, requestId: "1", url: "https://b.example/" });
+  browser.webRequest.onBeforeRequest.fire({ tabId: 7, requestId: "2", url: "https://c.example/" }); // the page led on at once
   browser.webRequest.onErrorOccurred.fire({ tabId: 7, requestId: "1" });
+  Object.assign(known.get(7), { url: "https://c.example/#part" });
   complete();
   for (let waited = 0; waited < 9000; waited += 100) {
     await clock.pass(100);
   }
   assert.deepEqual(slow, {});
-  Object.assign(known.get(7), { url: "https://b.example/" });
-  arrive(7, "https://b.example/");
+  arrive(7, "https://c.example/#part");
   await clock.pass(10);
-  assert.equal(slow.result.tab.url, "https://b.example/");
+  assert.equal(slow.result.tab.url, "https://c.example/#part");
 });
 
-test("a page that never says hello has failed in the end, and at once when its request did", async () => {
+test("a page that never says hello has failed in the end; one that failed or brought nothing, at once", async () => {
   const { run, browser, known, clock } = set();
-  for (const [failed, least, most] of [
-    [true, 400, 600],
-    [false, 9500, 10_600],
+  for (const [what, shown, least, most] of [
+    ["failed", "https://b.example/", 400, 600],
+    ["brought no page", "https://a.example/", 400, 600],
+    ["silent", "https://b.example/", 9500, 10_600],
   ]) {
     const going = run("tab.goto", { tab: 7, url: "https://b.example/" });
     await rest();
     const began = clock.time;
-    browser.webRequest.onBeforeRequest.fire({ tabId: 7, requestId: "1" });
-    if (failed) {
+    browser.webRequest.onBeforeRequest.fire({ tabId: 7, requestId: "1", url: "https://b.example/" });
+    if (what === "failed") {
       browser.webRequest.onErrorOccurred.fire({ tabId: 7, requestId: "1" });
     }
-    Object.assign(known.get(7), { status: "complete" });
+    Object.assign(known.get(7), { status: "complete", url: shown });
     browser.tabs.onUpdated.fire(7, { status: "complete" });
     while (going.fault === undefined && clock.time - began < 20_000) {
       await clock.pass(100);
     }
     assert.equal(going.fault.code, "navigation-failed");
-    assert.ok(clock.time - began >= least && clock.time - began <= most, `${clock.time - began} ms`);
+    assert.ok(clock.time - began >= least && clock.time - began <= most, `${what}: ${clock.time - began} ms`);
   }
 });
 

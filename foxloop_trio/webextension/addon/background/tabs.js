@@ -38,7 +38,7 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
   const { setTimeout, clearTimeout, wallNow } = platform;
   const waiters = new Set();
   const changed = new Set();
-  const requests = new Map(); // tab -> { id, failed } of the newest request for a whole page
+  const requests = new Map(); // tab -> { id, url, failed } of the newest request for a whole page
   let flushing = false;
 
   // On its way from one process to another a tab is blank for a moment, which is not what it shows.
@@ -107,7 +107,9 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
 
   // Whether the tab shows a page that an add-on may read, and that was fetched: all that is missing is its hello.
   function hasCome({ id, url }) {
-    return /^https?:/.test(url ?? "") && !KEPT_OUT.some(([pattern]) => pattern.test(url)) && requests.get(id)?.failed === false;
+    const request = requests.get(id);
+    const isShown = request?.failed === false && request.url === withoutFragment(url ?? "");
+    return isShown && !KEPT_OUT.some(([pattern]) => pattern.test(url));
   }
 
   // Resolves when a document born after `since` is there (or, for about:blank, when the tab shows it: no extension gets into that).
@@ -318,12 +320,13 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
 
   function listen() {
     const pages = { urls: ["http://*/*", "https://*/*"], types: ["main_frame"] };
-    browser.webRequest.onBeforeRequest.addListener(({ tabId, requestId }) => {
-      requests.set(tabId, { id: requestId, failed: false });
+    browser.webRequest.onBeforeRequest.addListener(({ tabId, requestId, url }) => {
+      requests.set(tabId, { id: requestId, url: withoutFragment(url), failed: false }); // once more for each redirect
     }, pages);
     browser.webRequest.onErrorOccurred.addListener(({ tabId, requestId }) => {
-      if (requests.get(tabId)?.id === requestId) {
-        requests.set(tabId, { id: requestId, failed: true });
+      const request = requests.get(tabId);
+      if (request?.id === requestId) {
+        request.failed = true;
       }
     }, pages);
     browser.tabs.onCreated.addListener((tab) => announce(tab.id));
@@ -361,7 +364,8 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
   return { handlers, get, unreadable, picture, here, listen };
 }
 
+const withoutFragment = (url) => url.split("#", 1)[0];
+
 export function onlyFragmentDiffers(from, to) {
-  const [page] = (from ?? "").split("#", 1);
-  return to.includes("#") && to.split("#", 1)[0] === page;
+  return to.includes("#") && withoutFragment(to) === withoutFragment(from ?? "");
 }
