@@ -46,7 +46,8 @@ function set() {
   let router = null;
   const notify = (method, params) => router.notify(method, params);
   const holds = { delay: () => {}, release: () => {} };
-  const happenings = { lately: () => {} };
+  let requests = 0;
+  const happenings = { lately: () => {}, begunIn: () => requests };
   const pages = createPages({ documents, tabs, holds, happenings, incarnation: INCARNATION, notify, platform: clock.platform });
   router = createRouter({ protocol, ...pages, platform: clock.platform });
   router.attach({ maxMessageBytes: 1e6, send: (text) => sent.push(JSON.parse(text)) });
@@ -55,7 +56,10 @@ function set() {
   const port = fakePort();
   documents.accept(port);
   hello(port);
-  return { clock, events, documents, sent, ask, cancel, port };
+  const begin = () => {
+    requests += 1;
+  };
+  return { clock, events, documents, sent, ask, cancel, port, begin };
 }
 
 const asked = (port) => port.sent.filter((message) => message.ask !== undefined);
@@ -252,6 +256,25 @@ test("an act is passed on whole, its start told before its end", async () => {
     ["page.started", "r1"],
   );
   assert.deepEqual(sent[0].params, { id: "r1" });
+});
+
+test("a request that a document was told of too late is among what changed all the same", async () => {
+  for (const [changes, begins, changed] of [
+    [{ changed: ["value"] }, true, ["request", "value"]],
+    [{ changed: ["request"] }, true, ["request"]],
+    [{ changed: ["value"] }, false, ["value"]],
+    [{ ok: false, reason: "nothing-changed" }, true, undefined],
+  ]) {
+    const { ask, port, sent, begin } = set();
+    ask("page.act", ACT);
+    const [question] = asked(port);
+    if (begins) {
+      begin();
+    }
+    port.onMessage.fire({ answer: question.ask, json: done(changes) });
+    await rest();
+    assert.deepEqual(sent.at(-1).result.changed, changed);
+  }
 });
 
 test("a document that goes before the start has done nothing, and after it what was asked", async () => {

@@ -2,7 +2,8 @@
 //
 // Purpose: a content script sees neither. Only documents in which something was done lately are told, since all others do not ask.
 // Parameters: browser, documents (documents.js), the platform's clock.
-// Result: `{ listen(), lately(doc) }`; `lately(doc)`: something is being done in it.
+// Result: `{ listen(), lately(doc), begunIn(doc) }`; `lately(doc)`: something is being done in it; `begunIn(doc)`: of how many
+// requests it was told since then.
 //
 // Requests are those that the page itself makes (fetch, XMLHttpRequest). The end of one is told where its beginning was.
 
@@ -12,16 +13,20 @@ const OWN = ["xmlhttprequest"];
 export function createHappenings({ browser, documents, platform }) {
   const until = new Map(); // document id -> until when it is told
   const told = new Map(); // request id -> the document
+  const begun = new Map(); // document id -> how many
 
   function lately(doc) {
     until.set(doc.document, platform.now() + LATELY_MS);
   }
+
+  const begunIn = (doc) => begun.get(doc.document) ?? 0;
 
   function isListening(doc) {
     if ((until.get(doc.document) ?? 0) > platform.now()) {
       return true;
     }
     until.delete(doc.document);
+    begun.delete(doc.document);
     return false;
   }
 
@@ -29,6 +34,7 @@ export function createHappenings({ browser, documents, platform }) {
     for (const doc of documents.all()) {
       if (doc.tab === tabId && doc.frameId === frameId && isListening(doc)) {
         told.set(requestId, doc);
+        begun.set(doc.document, begunIn(doc) + 1);
         documents.tell(doc, { happened: { began: requestId } });
       }
     }
@@ -60,5 +66,5 @@ export function createHappenings({ browser, documents, platform }) {
     browser.webNavigation.onCreatedNavigationTarget.addListener(opened);
   }
 
-  return { listen, lately };
+  return { listen, lately, begunIn };
 }

@@ -131,6 +131,15 @@ export function createPages({ documents, tabs, holds, happenings, incarnation, n
     return true;
   }
 
+  // On a busy machine a document sees what a request came to before it is told of the request.
+  function withRequest(json) {
+    const result = JSON.parse(json);
+    if (!result.ok || result.changed === undefined || result.changed.includes("request")) {
+      return json;
+    }
+    return JSON.stringify({ ...result, changed: [...result.changed, "request"].sort() });
+  }
+
   async function act(params, call) {
     if (params.input !== undefined) {
       holds.release(params.tab); // all of it was sent
@@ -153,9 +162,10 @@ export function createPages({ documents, tabs, holds, happenings, incarnation, n
     guardOthers(doc);
     const onStarted = () => notify("page.started", { id: call.id });
     const how = params.input === undefined ? "act" : "finish";
+    const requests = happenings.begunIn(doc);
     const reply = await outcome(documents.ask(doc, { op: how, order }, { onStarted }), call);
     if (!reply.gone) {
-      return verbatim(reply.json);
+      return verbatim(happenings.begunIn(doc) > requests ? withRequest(reply.json) : reply.json);
     }
     if (!reply.trace.started) {
       throw new Fault("document-gone", "the document went away before anything was done");
