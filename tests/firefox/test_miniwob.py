@@ -149,8 +149,8 @@ def batches(size: int = 6) -> list[list[str]]:
     return [tasks[start : start + size] for start in range(0, len(tasks), size)]
 
 
-solved_on_every_seed: dict[str, bool] = {}
-"""Of the long test's batches, which run one after the other."""
+MOST_UNSOLVED = 1
+"""Tasks of a batch that may fail a seed at the first try, so that the bound above holds in whichever process a batch runs."""
 
 
 @pytest.mark.long
@@ -161,21 +161,21 @@ async def test_all_tasks_are_solved_with_every_seed(
     """Every registered task that there is a planner for, with five seeds: each failure is named.
 
     The pages' limits are on the wall, and a busy machine can use them up: what fails is tried once more, on the same seed. What
-    counts below is the first try.
+    counts for the bound is the first try.
     """
     tasks = [task for task in batches()[batch] if task in planners.tasks]
     attempts = await solve(firefox, tab, site, planners, tasks, SEEDS)
-    solved_on_every_seed.update({task: all(one.solved for one in episodes) for task, episodes in by_task(attempts).items()})
+    unsolved = [task for task, episodes in by_task(attempts).items() if not all(one.solved for one in episodes)]
     again = [
         await attempt(firefox, tab, site.address, one.task, one.seed, planners.tasks[one.task])
         for one in attempts
         if not one.solved
     ]
     assert failures(again) == [], failures(attempts)
+    assert len(unsolved) <= MOST_UNSOLVED, failures(attempts)
 
 
-@pytest.mark.long
-def test_at_least_78_tasks_are_solved_with_every_seed(planners: PlannerSet) -> None:
-    """Counted over the batches before, whether or not some task of them failed."""
-    assert len(solved_on_every_seed) == len(planners.tasks) >= LEAST_SOLVED + 2, "run the whole file"
-    assert sum(solved_on_every_seed.values()) >= LEAST_SOLVED, [task for task, good in solved_on_every_seed.items() if not good]
+def test_the_batches_leave_at_least_78_tasks_that_are_solved_with_every_seed(planners: PlannerSet) -> None:
+    """The issue's own bound, of at least 80 that are attempted."""
+    assert len(planners.tasks) >= LEAST_SOLVED + 2
+    assert len(planners.tasks) - len(batches()) * MOST_UNSOLVED >= LEAST_SOLVED
