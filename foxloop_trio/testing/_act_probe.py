@@ -55,8 +55,10 @@ class ProbeSite:
 
 @contextmanager
 def serve_probes(folder: Path | None = None) -> Iterator[ProbeSite]:
-    """A server on a free port, until the block ends. ``/held`` waits for `release`, ``/slow`` takes 0.4 s, ``/to?…`` sends on to
-    that address, ``/called?…`` gives a file of that name.
+    """A server on a free port, until the block ends.
+
+    ``/held`` waits for `release`, ``/slow`` takes 0.4 s, ``/nothing`` has no content, ``/to?…`` sends on to that address,
+    ``/called?…`` gives a file of that name.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -75,7 +77,7 @@ def serve_probes(folder: Path | None = None) -> Iterator[ProbeSite]:
                 self.end_headers()
                 return
             body = site.body(self.path)
-            self.send_response(200)
+            self.send_response(204 if path == "/nothing" else 200)
             if path == "/called":
                 self.send_header("content-disposition", f'attachment; filename="{unquote(query, "latin-1")}"')
             self.send_header("content-type", _TYPES.get(Path(self.path.split("?")[0]).suffix, "text/html; charset=utf-8"))
@@ -146,6 +148,12 @@ class PageProbe:
     async def read(self, **narrowed: Any) -> Json:
         self.frame = (await self.call("page.read", **narrowed))["frames"][0]
         return self.frame
+
+    async def showing(self, document: str) -> bool:
+        return bool((await self.call("tab.get"))["tab"]["document"] == document)
+
+    async def showing_another_than(self, document: str) -> bool:
+        return (await self.call("tab.get"))["tab"]["document"] not in (None, document)
 
     @property
     def place(self) -> Json:

@@ -1,4 +1,4 @@
-"""Fixtures for tests in real Firefox: made-up pages with a reader, and pages with real libraries from pinned npm packages."""
+"""Fixtures for tests in real Firefox: pages to act on, pages with a reader, and pages with libraries from pinned npm packages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from foxloop_trio.browser import BrowserSession, Tab
 from foxloop_trio.corpora import CorpusError, Site
+from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
 from foxloop_trio.testing._npm_site import serve_library_pages
 from foxloop_trio.testing._page_probe import Probe, open_page
 from foxloop_trio.testing._page_reader import PageReader, PageSite, serve_made_pages
@@ -27,6 +28,19 @@ def made_pages() -> Iterator[PageSite]:
 @pytest.fixture
 def reader(firefox: BrowserSession, tab: Tab, made_pages: PageSite) -> PageReader:
     return PageReader(firefox, tab, made_pages)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[ProbeSite]:
+    """Where a test puts the pages that it acts on."""
+    with serve_probes() as served:
+        yield served
+
+
+@pytest.fixture
+def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
+    """A page that a test writes, looks at and acts on over the wire."""
+    return PageProbe(firefox, tab, site)
 
 
 @pytest.fixture(scope="session")

@@ -4,28 +4,15 @@ The page itself says when: as soon as it has received so many events it asks the
 is answered. The test stops the call, and has it answered when the cancel had its time to arrive.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import trio
 
-from foxloop_trio.browser import BrowserSession, Tab
 from foxloop_trio.channel import Call, RemoteCallError
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes, soon
+from foxloop_trio.testing._act_probe import PageProbe, soon
 
 pytestmark = pytest.mark.firefox
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
-
-
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
-    return PageProbe(firefox, tab, site)
 
 
 COUNT = (

@@ -1,26 +1,13 @@
 """Script dialogs and leaving a page in real Firefox: answered by policy, or by the one answer that was armed for the one act."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import trio
 
-from foxloop_trio.browser import BrowserSession, Tab
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+from foxloop_trio.testing._act_probe import PageProbe
 
 pytestmark = pytest.mark.firefox
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
-
-
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
-    return PageProbe(firefox, tab, site)
 
 
 ASKING = '<button id=b onclick="this.title = JSON.stringify([{}])">b</button>'

@@ -1,24 +1,10 @@
 """Proof of effect in real Firefox: what an act says came of it is what came of it."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from foxloop_trio.browser import BrowserSession, Tab
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+from foxloop_trio.testing._act_probe import PageProbe
 
 pytestmark = pytest.mark.firefox
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
-
-
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
-    return PageProbe(firefox, tab, site)
 
 
 CHANGES = [

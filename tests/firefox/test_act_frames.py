@@ -1,26 +1,14 @@
 """Acts across frames, and on what shows only under the pointer, in real Firefox."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from foxloop_trio.browser import BrowserSession, Tab
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes, soon
+from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, soon
 from foxloop_trio.testing._tool_bench import ToolBench
 
 pytestmark = pytest.mark.firefox
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
-
-
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
-    return PageProbe(firefox, tab, site)
 
 
 def elsewhere(address: str) -> str:

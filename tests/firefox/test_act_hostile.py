@@ -1,26 +1,14 @@
 """Pages that mean ill, or are just badly made: what an act reports is what came of it, and what was judged is what is done."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from foxloop_trio.browser import BrowserSession, Tab
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+from foxloop_trio.testing._act_probe import PageProbe
 from foxloop_trio.testing._tool_bench import ToolBench
 
 pytestmark = pytest.mark.firefox
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
-
-
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
-    return PageProbe(firefox, tab, site)
 
 
 @pytest.fixture

@@ -1,25 +1,12 @@
 """Pointer operations in real Firefox: points, double and right clicks, hovering, dragging."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from foxloop_trio.browser import BrowserSession, Tab
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+from foxloop_trio.testing._act_probe import PageProbe
 
 pytestmark = pytest.mark.firefox
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
-
-
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
-    return PageProbe(firefox, tab, site)
 
 
 # Points

@@ -1,24 +1,10 @@
 """While an act's events run the page's handlers, the control must stay what was judged; what a hand does not mind stops nothing."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from foxloop_trio.browser import BrowserSession, Tab
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+from foxloop_trio.testing._act_probe import PageProbe
 
 pytestmark = pytest.mark.firefox
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
-
-
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
-    return PageProbe(firefox, tab, site)
 
 
 SWAPPED = [

@@ -14,17 +14,11 @@ from foxloop_trio.browser import ActResult, BrowserSession, Tab
 from foxloop_trio.browser.tools._pin import make_pin
 from foxloop_trio.errors import BadOptionsError, BrowserError, UsageError
 from foxloop_trio.gate import create_gate
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+from foxloop_trio.testing._act_probe import PageProbe, ProbeSite
 
 pytestmark = pytest.mark.firefox
 
 HOST = "127.0.0.1"
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
 
 
 @pytest.fixture

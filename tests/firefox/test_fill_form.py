@@ -4,7 +4,7 @@ The rules are those of the tool reference, sections 4 to 7; the gate is the real
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import attrs
@@ -15,7 +15,7 @@ from foxloop_trio.actions import Action, Ask, Effect, Money, Permit, ToolContext
 from foxloop_trio.browser import BrowserSession, Tab, browser_tools
 from foxloop_trio.errors import Refuse
 from foxloop_trio.gate import GateSide, HostSide, create_gate
-from foxloop_trio.testing._act_probe import ProbeSite, serve_probes, soon
+from foxloop_trio.testing._act_probe import ProbeSite, soon
 from foxloop_trio.tools import Tool, define_tools
 
 pytestmark = pytest.mark.firefox
@@ -123,12 +123,6 @@ class Shop:
         effect = self.ctx._cell.effect
         assert effect is not None
         return effect
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
 
 
 Opened = Callable[..., Awaitable[Shop]]

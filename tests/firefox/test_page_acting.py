@@ -4,19 +4,14 @@ Each test writes a page of its own. `js` evaluates in the page's own world over 
 product's.
 """
 
-import json
 import secrets
-import threading
-from collections.abc import Awaitable, Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import attrs
 import pytest
 import trio
 
-from foxloop_trio.browser import BrowserSession, Tab
 from foxloop_trio.channel import Call, CallTimeout, RemoteCallError
+from foxloop_trio.testing._act_probe import PageProbe, soon
 
 pytestmark = pytest.mark.firefox
 
@@ -32,153 +27,9 @@ BLURRED = ("blur", "focusout")
 EVENTS = (*PRESS, *TYPED, *LEFT, *BLURRED, "submit", "scroll")
 
 
-@attrs.define
-class Site:
-    """Pages on a port of this machine, by path."""
-
-    url: str
-    pages: dict[str, str] = attrs.field(factory=dict)
-    asked: list[str] = attrs.field(factory=list)
-    release: threading.Event = attrs.field(factory=threading.Event)  # until then, /held is not answered
-
-    def put(self, html: str) -> str:
-        path = f"/page{len(self.pages)}"
-        self.pages[path] = f"<!doctype html><html><head><title>A page</title></head><body>{html}</body></html>"
-        return self.url + path
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found.asked.append(self.path)
-            html = found.pages.get(self.path.split("?")[0], "<!doctype html><p>somewhere else</p>")
-            body = html.encode()
-            if self.path == "/held":
-                found.release.wait(10)
-                return
-            self.send_response(204 if self.path == "/nothing" else 200)
-            self.send_header("content-type", "text/html; charset=utf-8")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: object) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    found = Site(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    yield found
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-async def soon(is_so: Callable[[], Awaitable[Any]]) -> None:
-    """Firefox does not tell the test of what happens in its pages; so ask, again and again."""
-    with trio.fail_after(10):
-        while not await is_so():  # noqa: ASYNC110  # nobody could set an event
-            await trio.sleep(0.01)
-
-
 async def is_true(call: Call, name: str) -> bool:
     await trio.lowlevel.checkpoint()
     return bool(getattr(call, name))
-
-
-@attrs.define
-class Page:
-    """One tab, what was last read of it, and acts on that."""
-
-    session: BrowserSession
-    tab: Tab
-    site: Site
-    frame: Json = attrs.field(factory=dict)
-
-    async def call(self, method: str, **params: Any) -> Json:
-        return await self.session.channel.call(method, {"tab": self.tab.id, **params}, timeout=10)
-
-    async def js(self, expression: str) -> Any:
-        result = await self.session.bidi(
-            "script.evaluate",
-            expression=f"JSON.stringify({expression})",
-            target={"context": await self.tab.bidi_context()},
-            awaitPromise=True,
-        )
-        assert result["type"] == "success", result["exceptionDetails"]["text"]
-        return json.loads(result["result"].get("value", "null"))
-
-    async def until(self, expression: str) -> None:
-        await soon(lambda: self.js(expression))
-
-    async def open(self, html: str) -> Json:
-        url = self.site.put(html)
-        await self.call("tab.goto", url=url)
-        await self.until(f"location.href === {json.dumps(url)} && document.readyState === 'complete'")
-        return await self.read()
-
-    async def showing(self, document: str) -> bool:
-        return bool((await self.call("tab.get"))["tab"]["document"] == document)
-
-    async def showing_another_than(self, document: str) -> bool:
-        return (await self.call("tab.get"))["tab"]["document"] not in (None, document)
-
-    async def read(self) -> Json:
-        (self.frame,) = (await self.call("page.read"))["frames"]
-        return self.frame
-
-    @property
-    def place(self) -> Json:
-        return {"frame": 0, "document": self.frame["document"]}
-
-    def control(self, label: str) -> Json:
-        (found,) = [control for control in self.frame["controls"] if control["label"] == label]
-        assert isinstance(found, dict)
-        return found
-
-    def order(self, label: str, op: str, value: str | float | None = None, **changes: Any) -> Json:
-        control = self.control(label)
-        return {
-            "incarnation": self.session.channel.peer.incarnation,
-            "call": secrets.token_hex(16),
-            **self.place,
-            "host": "127.0.0.1",
-            "node": control["node"],
-            "guard": control["guard"],
-            "key": self.frame["key"],
-            "op": op,
-            "value": value,
-            "mark": False,
-            "focus": True,
-            **changes,
-        }
-
-    async def act(self, label: str, op: str, value: str | float | None = None, **changes: Any) -> Json:
-        return await self.call("page.act", **self.order(label, op, value, **changes))
-
-    async def refused(self, label: str, op: str, value: str | float | None = None, **changes: Any) -> tuple[str, str]:
-        """Reason and detail of an act that must not have begun."""
-        result = await self.act(label, op, value, **changes)
-        assert (result["ok"], result["started"], result["submitted"], result["dialogs"]) == (False, False, False, [])
-        return result["reason"], result.get("detail", "")
-
-    def start(self, order: Json, *, timeout: float = 10) -> Call:
-        return self.session.channel.start("page.act", {"tab": self.tab.id, **order}, timeout=timeout)
-
-    async def record(self, *types: str) -> None:
-        """From now on, note each event of these types as "type:id"."""
-        kinds = json.dumps(types or EVENTS)
-        await self.js(
-            "void (window.seen = [], window.note = e => e.target.id && seen.push(e.type + ':' + e.target.id),"
-            f"{kinds}.forEach(t => addEventListener(t, note, true)))"
-        )
-
-
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: Site) -> Page:
-    return Page(firefox, tab, site)
 
 
 # Typing
@@ -205,7 +56,7 @@ TAKEN = [
 ]
 
 
-async def test_a_field_holds_what_was_typed(page: Page) -> None:
+async def test_a_field_holds_what_was_typed(page: PageProbe) -> None:
     """Page reference 4.4: the whole content is replaced; a field may reformat it (B80)."""
     await page.open("".join(f"<p>{markup.replace('=f', f'=f{n} id=f{n}')}</p>" for n, (markup, _, _) in enumerate(TAKEN)))
     for n, (_, text, held) in enumerate(TAKEN):
@@ -225,7 +76,7 @@ NOT_TAKEN = [
 ]
 
 
-async def test_a_field_that_did_not_take_the_text_is_a_mismatch(page: Page) -> None:
+async def test_a_field_that_did_not_take_the_text_is_a_mismatch(page: PageProbe) -> None:
     """Page reference 4.4 [+] and B80: read back a tick later, with what it holds; a secret stays one."""
     await page.open("".join(f"<p>{markup.replace('=f', f'=f{n}')}</p>" for n, (markup, _, _) in enumerate(NOT_TAKEN)))
     for n, (_, text, held) in enumerate(NOT_TAKEN):
@@ -234,17 +85,17 @@ async def test_a_field_that_did_not_take_the_text_is_a_mismatch(page: Page) -> N
         await page.read()
 
 
-async def test_a_typed_password_is_masked_in_the_result(page: Page) -> None:
+async def test_a_typed_password_is_masked_in_the_result(page: PageProbe) -> None:
     """Masked at the source."""
     await page.open("<input type=password aria-label=p id=p>")
     assert (await page.act("p", "type", "hunter2"))["value"] == "•••"
     assert await page.js("p.value") == "hunter2"
 
 
-async def test_typing_sends_what_pages_wait_for(page: Page) -> None:
+async def test_typing_sends_what_pages_wait_for(page: PageProbe) -> None:
     """Page reference 4.3 and 4.4: a press, the focus, a key pair around trusted input events, a change."""
     await page.open("<input aria-label=f id=f>")
-    await page.record()
+    await page.record(*EVENTS)
     await page.js("void f.addEventListener('input', e => window.trusted = e.isTrusted)")
     await page.act("f", "type", "x")
     assert await page.js("seen") == [f"{kind}:f" for kind in (*PRESS, *TYPED)]
@@ -274,7 +125,7 @@ function controlled(el, key, type) {
 </script>"""
 
 
-async def test_controlled_fields_of_a_framework_take_every_kind_of_act(page: Page) -> None:
+async def test_controlled_fields_of_a_framework_take_every_kind_of_act(page: PageProbe) -> None:
     """B80: with a value tracker like React's, the state follows and is not put back."""
     await page.open(
         TRACKED + "<input id=i aria-label=i><textarea id=a aria-label=a></textarea><input type=date id=d aria-label=d>"
@@ -305,14 +156,14 @@ async def test_controlled_fields_of_a_framework_take_every_kind_of_act(page: Pag
     ]
 
 
-async def test_text_never_lands_in_another_field_that_grabs_the_focus(page: Page) -> None:
+async def test_text_never_lands_in_another_field_that_grabs_the_focus(page: PageProbe) -> None:
     """An editing command would go to whatever has the focus."""
     await page.open("<input aria-label=f id=f onfocus='other.focus()'><input id=other aria-label=other value=keep>")
     assert (await page.act("f", "type", "text"))["ok"]
     assert await page.js("[f.value, other.value]") == ["text", "keep"]
 
 
-async def test_a_press_that_removes_the_field_ends_the_typing(page: Page) -> None:
+async def test_a_press_that_removes_the_field_ends_the_typing(page: PageProbe) -> None:
     """What was allowed is no longer there."""
     await page.open("<input aria-label=f onpointerdown='this.remove()'><input aria-label=other id=other>")
     result = await page.act("f", "type", "text")
@@ -320,7 +171,7 @@ async def test_a_press_that_removes_the_field_ends_the_typing(page: Page) -> Non
     assert await page.js("other.value") == ""
 
 
-async def test_a_date_is_set_in_a_date_field_and_typed_in_another(page: Page) -> None:
+async def test_a_date_is_set_in_a_date_field_and_typed_in_another(page: PageProbe) -> None:
     """Page reference 4.4."""
     await page.open("<input type=date aria-label=d id=d><input aria-label=t id=t>")
     assert await page.refused("d", "date", "2026-02-30") == ("unsupported", "not a date of the form YYYY-MM-DD")
@@ -329,7 +180,7 @@ async def test_a_date_is_set_in_a_date_field_and_typed_in_another(page: Page) ->
     assert (await page.act("t", "date", "28.02.2026"))["value"] == "28.02.2026"
 
 
-async def test_enter_sends_the_form_by_its_button(page: Page) -> None:
+async def test_enter_sends_the_form_by_its_button(page: PageProbe) -> None:
     """Page reference 4.4; a hidden or disabled send button refuses, a textarea gets a line break."""
     await page.open(
         "<form id=f onsubmit='window.by = event.submitter.id; event.preventDefault()'><input aria-label=i id=i>"
@@ -353,7 +204,7 @@ async def test_enter_sends_the_form_by_its_button(page: Page) -> None:
 # Choosing and toggling
 
 
-async def test_an_option_is_selected_by_value_or_by_its_only_label(page: Page) -> None:
+async def test_an_option_is_selected_by_value_or_by_its_only_label(page: PageProbe) -> None:
     """Page reference 4.4: input and change, no pointer events; a disabled option and an unknown one are refused."""
     await page.open(
         "<select aria-label=s id=s><option value=1>One<option value=2>Two<option value=3>Same<option value=4>Same"
@@ -370,7 +221,7 @@ async def test_an_option_is_selected_by_value_or_by_its_only_label(page: Page) -
     assert (await page.act("s", "select", "4"))["value"] == "4"
 
 
-async def test_check_and_uncheck_press_only_when_the_state_differs(page: Page) -> None:
+async def test_check_and_uncheck_press_only_when_the_state_differs(page: PageProbe) -> None:
     """Page reference 4.4."""
     await page.open("<label><input type=checkbox id=c> Agree</label>")
     await page.record("click", "input", "change")
@@ -386,7 +237,7 @@ async def test_check_and_uncheck_press_only_when_the_state_differs(page: Page) -
 
 
 @pytest.mark.long
-async def test_a_toggle_that_changes_later_is_waited_for(page: Page) -> None:
+async def test_a_toggle_that_changes_later_is_waited_for(page: PageProbe) -> None:
     """Page reference 4.4 [+]: up to half a second."""
     flip = "const on = this.getAttribute('aria-checked'); setTimeout(() => this.setAttribute('aria-checked', on !== 'true'), {})"
     await page.open(
@@ -401,7 +252,7 @@ async def test_a_toggle_that_changes_later_is_waited_for(page: Page) -> None:
     assert result["detail"] == "state unchanged"
 
 
-async def test_what_has_no_state_is_not_pressed_to_find_out(page: Page) -> None:
+async def test_what_has_no_state_is_not_pressed_to_find_out(page: PageProbe) -> None:
     """A radio cannot be unchecked; a plain button and a link have nothing to check."""
     await page.open("<button id=b>plain</button><input type=radio checked aria-label=r id=r>")
     await page.record("click")
@@ -411,7 +262,7 @@ async def test_what_has_no_state_is_not_pressed_to_find_out(page: Page) -> None:
     assert await page.js("seen") == []
 
 
-async def test_a_styled_checkbox_is_pressed_at_its_label(page: Page) -> None:
+async def test_a_styled_checkbox_is_pressed_at_its_label(page: PageProbe) -> None:
     """Page reference 21.2 and B83: the label is what people see and what is hit; a link inside it is not."""
     await page.open(
         "<style>.own { opacity: 0; position: absolute } .none { display: none }</style>"
@@ -433,10 +284,10 @@ async def test_a_styled_checkbox_is_pressed_at_its_label(page: Page) -> None:
 # Clicking
 
 
-async def test_a_click_is_the_whole_sequence_of_a_mouse(page: Page) -> None:
+async def test_a_click_is_the_whole_sequence_of_a_mouse(page: PageProbe) -> None:
     """Page reference 4.3; the second press leaves what the first one hovered."""
     await page.open("<button id=a onclick='this.title = 1'>a</button><button id=b onclick='this.title = 1'>b</button>")
-    await page.record()
+    await page.record(*EVENTS)
     assert (await page.act("a", "click"))["ok"]
     await page.act("b", "click")
     focus = PRESS.index("focus")
@@ -448,7 +299,7 @@ async def test_a_click_is_the_whole_sequence_of_a_mouse(page: Page) -> None:
     ]
 
 
-async def test_a_cancelled_pointerdown_leaves_out_the_mouse_events(page: Page) -> None:
+async def test_a_cancelled_pointerdown_leaves_out_the_mouse_events(page: PageProbe) -> None:
     """Page reference 4.3, step 3; the click comes always."""
     await page.open("<button id=a onpointerdown='event.preventDefault()'>a</button>")
     await page.record("pointerdown", "mousedown", "focus", "pointerup", "mouseup", "click")
@@ -456,7 +307,7 @@ async def test_a_cancelled_pointerdown_leaves_out_the_mouse_events(page: Page) -
     assert await page.js("seen") == ["pointerdown:a", "pointerup:a", "click:a"]
 
 
-async def test_a_click_on_a_link_goes_there_and_the_old_document_is_gone(page: Page) -> None:
+async def test_a_click_on_a_link_goes_there_and_the_old_document_is_gone(page: PageProbe) -> None:
     """The act is answered; what is asked of the old document afterwards is refused (B76)."""
     await page.open("<a href=/elsewhere>go</a>")
     old = page.order("go", "click")
@@ -471,7 +322,7 @@ async def test_a_click_on_a_link_goes_there_and_the_old_document_is_gone(page: P
     assert (await page.call("page.settle", **page.place, list_for=None)) == {"waited_ms": 0, "gone": True}
 
 
-async def test_a_document_that_goes_away_after_the_start_has_done_it(page: Page) -> None:
+async def test_a_document_that_goes_away_after_the_start_has_done_it(page: PageProbe) -> None:
     """Ruling 21: here the toggle is waited for while the page leaves. The submit and the dialog were noted before."""
     await page.open(
         "<form onsubmit='event.preventDefault()'><button role=switch aria-checked=false "
@@ -489,7 +340,7 @@ async def test_a_document_that_goes_away_after_the_start_has_done_it(page: Page)
     }
 
 
-async def test_a_submit_is_noticed(page: Page) -> None:
+async def test_a_submit_is_noticed(page: PageProbe) -> None:
     """Page reference 4.5: cancelled ones too; a form that validation blocks has none."""
     await page.open(
         "<form onsubmit='event.preventDefault()'><button>stay</button></form><form><input required><button>lacks</button></form>"
@@ -508,7 +359,7 @@ REOPENED = "((html) => { document.open(); document.write(html); document.close()
 
 
 @pytest.mark.parametrize(("script", "then"), [(DEAF, "0"), ("", REOPENED)], ids=["stops-events", "document-open"])
-async def test_no_page_can_keep_submits_and_its_coming_and_going_from_us(page: Page, script: str, then: str) -> None:
+async def test_no_page_can_keep_submits_and_its_coming_and_going_from_us(page: PageProbe, script: str, then: str) -> None:
     """Our choice: our listeners come before the page's, and are there again after document.open()."""
     await page.open(
         f"{script}<div id=keep><form onsubmit='event.preventDefault()'><button>send</button></form>"
@@ -538,7 +389,7 @@ async def test_no_page_can_keep_submits_and_its_coming_and_going_from_us(page: P
     ],
 )
 @pytest.mark.long
-async def test_a_control_that_dodges_the_pointer_is_not_pressed(page: Page, handler: str, reason: str | None) -> None:
+async def test_a_control_that_dodges_the_pointer_is_not_pressed(page: PageProbe, handler: str, reason: str | None) -> None:
     """B83: the target is looked for again after the pointer's way there. One that moved once is followed, and one whose content was
     drawn anew is pressed.
     """
@@ -551,7 +402,7 @@ async def test_a_control_that_dodges_the_pointer_is_not_pressed(page: Page, hand
     assert await page.js("window.hit ?? null") == (1 if reason is None else None)
 
 
-async def test_a_suggestion_that_goes_when_it_is_pressed_was_pressed(page: Page) -> None:
+async def test_a_suggestion_that_goes_when_it_is_pressed_was_pressed(page: PageProbe) -> None:
     """Our choice: lists of suggestions take the press and close; there is nothing left to click then."""
     await page.open(
         '<ul role=listbox><li role=option onmousedown="window.taken = 1; this.parentElement.remove()" '
@@ -561,7 +412,7 @@ async def test_a_suggestion_that_goes_when_it_is_pressed_was_pressed(page: Page)
     assert await page.js("[window.taken, window.late ?? 0]") == [1, 0]
 
 
-async def test_a_page_that_may_not_be_left_is_left_all_the_same(page: Page) -> None:
+async def test_a_page_that_may_not_be_left_is_left_all_the_same(page: PageProbe) -> None:
     """Our choice: after trusted input Firefox would ask, and nobody is there to answer. The preference says that it must not."""
     await page.open("<script>addEventListener('beforeunload', e => e.preventDefault())</script><p>stay</p>")
     press = [{"type": "pointerMove", "x": 20, "y": 200}, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
@@ -574,7 +425,7 @@ async def test_a_page_that_may_not_be_left_is_left_all_the_same(page: Page) -> N
 # What is checked before
 
 
-async def test_a_refusal_touches_nothing(page: Page) -> None:
+async def test_a_refusal_touches_nothing(page: PageProbe) -> None:
     """Page reference 4.1, one control per reason, and no event of ours."""
     await page.open(
         "<button id=gone>gone</button><button id=hid>hid</button><button id=dis disabled>dis</button>"
@@ -582,7 +433,7 @@ async def test_a_refusal_touches_nothing(page: Page) -> None:
         "<fieldset disabled><input aria-label=infield></fieldset><input type=password aria-label=pass readonly>"
     )
     await page.js("void (gone.remove(), hid.style.visibility = 'hidden')")
-    await page.record()
+    await page.record(*EVENTS)
     assert await page.refused("gone", "click") == ("gone", "")
     assert await page.refused("hid", "click") == ("hidden", "")
     assert await page.refused("dis", "click") == ("disabled", "")
@@ -616,7 +467,7 @@ CHANGES = [
 ]
 
 
-async def test_a_change_after_the_look_makes_the_act_stale(page: Page) -> None:
+async def test_a_change_after_the_look_makes_the_act_stale(page: PageProbe) -> None:
     """Page reference 2.9 and 4.1."""
     await page.open(
         "<base id=base><section><h2 id=head>List</h2><ul><li><span id=row>Milk</span> <form id=form action=/drop>"
@@ -643,7 +494,7 @@ async def test_a_change_after_the_look_makes_the_act_stale(page: Page) -> None:
     ],
 )
 async def test_a_control_that_became_another_kind_of_thing_is_stale(
-    page: Page, html: str, change: str, op: str, value: str | None
+    page: PageProbe, html: str, change: str, op: str, value: str | None
 ) -> None:
     """Browser tools 4: what was judged was a plain field, and a link to that address."""
     await page.open(f"<base id=base>{html}")
@@ -652,7 +503,7 @@ async def test_a_control_that_became_another_kind_of_thing_is_stale(
     assert await page.js("f.value || ''") == ""
 
 
-async def test_a_change_that_does_not_matter_lets_the_act_through(page: Page) -> None:
+async def test_a_change_that_does_not_matter_lets_the_act_through(page: PageProbe) -> None:
     """The accepted twin of the stale ones."""
     await page.open("<p id=p>a</p><ul><li>Milk <button id=b>Drop</button></li></ul><button id=o>other</button>")
     await page.js(
@@ -662,7 +513,7 @@ async def test_a_change_that_does_not_matter_lets_the_act_through(page: Page) ->
     assert (await page.act("Drop", "click"))["ok"]
 
 
-async def test_the_wrong_incarnation_and_a_strange_document_are_refused(page: Page) -> None:
+async def test_the_wrong_incarnation_and_a_strange_document_are_refused(page: PageProbe) -> None:
     """Ruling 24: nothing meant for another background page runs."""
     await page.open("<button id=b onclick='window.hit = this.title = 1'>b</button>")
     for change, code in [
@@ -691,7 +542,7 @@ async def test_the_wrong_incarnation_and_a_strange_document_are_refused(page: Pa
         ("<div style='position:absolute;left:0;top:0;width:60px;height:60px'></div>", None),
     ],
 )
-async def test_a_covered_control_is_refused_by_the_name_of_its_cover(page: Page, cover: str, refused: str | None) -> None:
+async def test_a_covered_control_is_refused_by_the_name_of_its_cover(page: PageProbe, cover: str, refused: str | None) -> None:
     """B83. The last one covers a part of it only."""
     await page.open(
         f"<button style='position:absolute;left:10px;top:10px;width:100px;height:60px' onclick='window.hit = this.title = "
@@ -714,7 +565,7 @@ async def test_a_covered_control_is_refused_by_the_name_of_its_cover(page: Page,
         "<style>html {{ scroll-behavior: smooth }}</style><div style='height:3000px'></div>{}",
     ],
 )
-async def test_a_control_is_scrolled_into_reach(page: Page, html: str) -> None:
+async def test_a_control_is_scrolled_into_reach(page: PageProbe, html: str) -> None:
     """Page reference 4.2: below the fold, behind a bar that stays, in a container of its own."""
     await page.open(html.format("<button id=b onclick='window.hit = this.title = 1'>b</button>"))
     if "fixed" in html:
@@ -723,7 +574,7 @@ async def test_a_control_is_scrolled_into_reach(page: Page, html: str) -> None:
     assert (result["ok"], await page.js("window.hit ?? null")) == (True, 1), result
 
 
-async def test_what_changes_while_it_is_scrolled_into_view_is_stale(page: Page) -> None:
+async def test_what_changes_while_it_is_scrolled_into_view_is_stale(page: PageProbe) -> None:
     """Ruling 47: after each wait everything is checked again."""
     await page.open(
         "<input id=field aria-label=field><div style='height:3000px'></div><button onclick='window.hit = this.title = 1'>b</button>"
@@ -734,7 +585,7 @@ async def test_what_changes_while_it_is_scrolled_into_view_is_stale(page: Page) 
 
 
 @pytest.mark.long
-async def test_a_ring_is_shown_and_gone_again(page: Page) -> None:
+async def test_a_ring_is_shown_and_gone_again(page: PageProbe) -> None:
     """Page reference 4.2: for 600 ms, without pointer events, and no part of what is read."""
     await page.open("<button id=b>b</button>")
     before = await page.js("document.documentElement.children.length")
@@ -749,7 +600,7 @@ async def test_a_ring_is_shown_and_gone_again(page: Page) -> None:
 # Scrolling
 
 
-async def test_scrolling_moves_the_window_or_the_container_of_the_control(page: Page) -> None:
+async def test_scrolling_moves_the_window_or_the_container_of_the_control(page: PageProbe) -> None:
     """Page reference 4.4; the end is told, and a disabled textarea hears of its scroll."""
     await page.open(
         "<div id=box style='height:80px;overflow:auto'><button>in</button><div style='height:700px'></div></div>"
@@ -773,7 +624,7 @@ async def test_scrolling_moves_the_window_or_the_container_of_the_control(page: 
 # Dialogs
 
 
-async def test_dialogs_during_an_act_are_answered_by_no_and_reported(page: Page) -> None:
+async def test_dialogs_during_an_act_are_answered_by_no_and_reported(page: PageProbe) -> None:
     """B85: alert is closed, confirm declined, prompt cancelled; the page gets its own functions back."""
     await page.open(
         "<button id=b onclick=\"window.answers = [alert('Hello'), confirm('Sure?'), prompt('Name?', 'x'), alert()]\">b</button>"
@@ -804,7 +655,7 @@ async def _take(told: Any, method: str, count: int) -> Any:
             yield news
 
 
-async def test_a_dialog_that_comes_while_the_page_settles_is_answered_too(page: Page) -> None:
+async def test_a_dialog_that_comes_while_the_page_settles_is_answered_too(page: PageProbe) -> None:
     """Page reference 21.15."""
     await page.open("<button onclick=\"this.title = 1; setTimeout(() => { window.answer = confirm('Later?') }, 60)\">b</button>")
     with page.session.channel.events() as told:
@@ -816,7 +667,7 @@ async def test_a_dialog_that_comes_while_the_page_settles_is_answered_too(page: 
     assert await page.js("answer") is False
 
 
-async def test_a_page_that_asks_for_ever_is_stopped(page: Page) -> None:
+async def test_a_page_that_asks_for_ever_is_stopped(page: PageProbe) -> None:
     """B85: the loop is bounded; the page gets an exception, as from Firefox when further dialogs are forbidden."""
     await page.open(
         "<button id=b onclick=\"try { while (!confirm('Again?')); } catch (e) { window.failed = e instanceof Error }\">b</button>"
@@ -827,7 +678,7 @@ async def test_a_page_that_asks_for_ever_is_stopped(page: Page) -> None:
     assert await page.js("failed") is True
 
 
-async def test_a_page_may_put_its_own_function_there_during_the_act(page: Page) -> None:
+async def test_a_page_may_put_its_own_function_there_during_the_act(page: PageProbe) -> None:
     """What the page sets itself is not undone."""
     await page.open("<button onclick=\"this.title = 1; window.confirm = () => 'mine'\">b</button>")
     await page.act("b", "click")
@@ -836,7 +687,7 @@ async def test_a_page_may_put_its_own_function_there_during_the_act(page: Page) 
 
 
 @pytest.mark.long
-async def test_a_real_dialog_does_not_hold_the_answer_back(page: Page) -> None:
+async def test_a_real_dialog_does_not_hold_the_answer_back(page: PageProbe) -> None:
     """B85: a page that kept the native function opens one all the same; the answer comes within two seconds, the end later."""
     await page.open(
         "<script>const say = alert.bind(window)</script><button id=b onclick=\"say('Real'); window.after = this.title = "
@@ -859,7 +710,7 @@ async def test_a_real_dialog_does_not_hold_the_answer_back(page: Page) -> None:
 
 
 @pytest.mark.long
-async def test_a_tab_in_the_background_hears_of_the_focus(page: Page) -> None:
+async def test_a_tab_in_the_background_hears_of_the_focus(page: PageProbe) -> None:
     """A document without the system's focus sends no focus events by itself; once each all the same."""
     await page.open("<input id=a aria-label=a><input id=b aria-label=b>")
     other = (await page.session.channel.call("tab.open", {"url": page.site.put("in front"), "active": True}, timeout=10))["tab"][
@@ -882,7 +733,7 @@ async def test_a_tab_in_the_background_hears_of_the_focus(page: Page) -> None:
 
 
 @pytest.mark.long
-async def test_a_call_after_its_deadline_never_runs(page: Page) -> None:
+async def test_a_call_after_its_deadline_never_runs(page: PageProbe) -> None:
     """The page is busy beyond the deadline; when it is free again, nothing is done."""
     await page.open("<button id=b onclick='window.hit = this.title = 1'>b</button>")
     order = page.order("b", "click")
@@ -901,7 +752,7 @@ async def test_a_call_after_its_deadline_never_runs(page: Page) -> None:
     assert (outcome["result"]["started"], outcome["result"]["reason"]) == (False, "timeout")
 
 
-async def test_a_call_that_is_cancelled_before_it_begins_does_nothing(page: Page) -> None:
+async def test_a_call_that_is_cancelled_before_it_begins_does_nothing(page: PageProbe) -> None:
     """It waits for the scroll into view; the answer says cancelled, and so does the outcome that the page keeps."""
     await page.open("<div style='height:3000px'></div><button id=b onclick='window.hit = this.title = 1'>b</button>")
     order = page.order("b", "click")
@@ -917,7 +768,7 @@ async def test_a_call_that_is_cancelled_before_it_begins_does_nothing(page: Page
     assert (outcome["result"]["started"], outcome["result"]["reason"]) == (False, "cancelled")
 
 
-async def test_a_call_that_is_cancelled_after_it_began_tells_what_it_did(page: Page) -> None:
+async def test_a_call_that_is_cancelled_after_it_began_tells_what_it_did(page: PageProbe) -> None:
     """The press was made; the wait for the state ends at once."""
     await page.open("<div role=switch aria-checked=false onclick='window.hit = this.title = 1'>slow</div>")
     call = page.start(page.order("slow", "check"))
@@ -928,7 +779,7 @@ async def test_a_call_that_is_cancelled_after_it_began_tells_what_it_did(page: P
     assert await page.js("hit") == 1
 
 
-async def test_an_outcome_is_kept_until_it_is_acknowledged_and_nothing_runs_twice(page: Page) -> None:
+async def test_an_outcome_is_kept_until_it_is_acknowledged_and_nothing_runs_twice(page: PageProbe) -> None:
     """Ruling 24: the same call again is answered with the first one's result."""
     await page.open("<button id=b onclick='window.hits = (window.hits ?? 0) + 1'>b</button>")
     order = page.order("b", "click")
@@ -946,7 +797,7 @@ async def test_an_outcome_is_kept_until_it_is_acknowledged_and_nothing_runs_twic
 
 
 @pytest.mark.long
-async def test_the_outcome_of_an_act_that_still_runs_is_not_known_yet(page: Page) -> None:
+async def test_the_outcome_of_an_act_that_still_runs_is_not_known_yet(page: PageProbe) -> None:
     """`known` with no result: it began and has not ended."""
     await page.open("<div role=switch aria-checked=false>slow</div>")
     order = page.order("slow", "check")
@@ -957,7 +808,7 @@ async def test_the_outcome_of_an_act_that_still_runs_is_not_known_yet(page: Page
     assert await page.call("page.outcome", **page.place, call=order["call"]) == {"known": True, "result": result}
 
 
-async def test_a_document_that_came_back_is_acted_on_with_the_old_pin(page: Page) -> None:
+async def test_a_document_that_came_back_is_acted_on_with_the_old_pin(page: PageProbe) -> None:
     """From the back-forward cache: the same document, so what was read of it holds; pages between are not touched (B76)."""
     await page.open("<button id=b onclick='this.title = window.hit = (window.hit ?? 0) + 1'>b</button>")
     await page.until("document.readyState === 'complete'")
@@ -986,7 +837,7 @@ async def test_a_document_that_came_back_is_acted_on_with_the_old_pin(page: Page
         pytest.param("setInterval(() => document.body.append('x'), 40)", 1490, 2000, marks=pytest.mark.long),
     ],
 )
-async def test_settling_waits_for_quiet_and_not_for_ever(page: Page, script: str, least: int, most: int) -> None:
+async def test_settling_waits_for_quiet_and_not_for_ever(page: PageProbe, script: str, least: int, most: int) -> None:
     """Page reference 5, with its measured numbers and room for a busy machine."""
     await page.open("<p>x</p>")
     await page.js(f"void ({script or '0'})")
@@ -997,7 +848,7 @@ async def test_settling_waits_for_quiet_and_not_for_ever(page: Page, script: str
 
 @pytest.mark.parametrize(("script", "least", "most"), [("", 600, 900), ("setTimeout(() => list.hidden = false, 300)", 390, 590)])
 @pytest.mark.long
-async def test_settling_waits_for_a_list_of_suggestions(page: Page, script: str, least: int, most: int) -> None:
+async def test_settling_waits_for_a_list_of_suggestions(page: PageProbe, script: str, least: int, most: int) -> None:
     """Page reference 5: until an option can be seen, for 600 ms; a field that is not known has its list."""
     await page.open("<input aria-label=f aria-controls=list><div id=list hidden><div role=option>one</div></div>")
     await page.js(f"void ({script or '0'})")
@@ -1010,7 +861,7 @@ async def test_settling_waits_for_a_list_of_suggestions(page: Page, script: str,
 
 
 @pytest.mark.long
-async def test_a_tab_goes_to_an_address_or_says_why_not(page: Page) -> None:
+async def test_a_tab_goes_to_an_address_or_says_why_not(page: PageProbe) -> None:
     """A new document, the same one at another place, a closed port, no content, an address that is not for us."""
     await page.open("<p id=there>x</p>")
     document = page.frame["document"]
@@ -1031,7 +882,7 @@ async def test_a_tab_goes_to_an_address_or_says_why_not(page: Page) -> None:
 
 
 @pytest.mark.long
-async def test_a_page_that_reloads_itself_meanwhile_is_not_taken_for_the_one_asked_for(page: Page) -> None:
+async def test_a_page_that_reloads_itself_meanwhile_is_not_taken_for_the_one_asked_for(page: PageProbe) -> None:
     """Browser tools 6: the commit of this navigation is waited for, and its own reload stopped it."""
     await page.open("<p>stubborn</p>")
     async with trio.open_nursery() as nursery:
@@ -1051,7 +902,7 @@ async def test_a_page_that_reloads_itself_meanwhile_is_not_taken_for_the_one_ask
 
 
 @pytest.mark.long
-async def test_a_tab_that_could_not_be_opened_is_not_left_behind(page: Page) -> None:
+async def test_a_tab_that_could_not_be_opened_is_not_left_behind(page: PageProbe) -> None:
     """Nobody was told its id."""
     call = page.session.channel.call
     before = {tab["tab"] for tab in (await call("tab.list", {}, timeout=5))["tabs"]}

@@ -27,11 +27,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProbeSite]:
         yield served
 
 
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
-    return PageProbe(firefox, tab, site)
-
-
 async def test_a_file_of_the_folder_is_put_into_a_field(firefox: BrowserSession, tab: Tab, page: PageProbe, tmp_path: Path) -> None:
     """The page reads the very bytes that were judged."""
     (tmp_path / "a.txt").write_text("grüße")

@@ -1,25 +1,12 @@
 """The tools of a hand in real Firefox, each through the pack: judged, approved, done, and seen at the page's own side."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from foxloop_trio.browser import BrowserSession, Tab
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+from foxloop_trio.testing._act_probe import PageProbe
 from foxloop_trio.testing._tool_bench import ToolBench
 
 pytestmark = pytest.mark.firefox
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
-
-
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
-    return PageProbe(firefox, tab, site)
 
 
 @pytest.fixture

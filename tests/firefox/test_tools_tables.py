@@ -1,25 +1,12 @@
 """read_table in real Firefox: tables and grids as they are drawn, and nothing that is not."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from foxloop_trio.browser import BrowserSession, Tab
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+from foxloop_trio.testing._act_probe import PageProbe
 from foxloop_trio.testing._tool_bench import ToolBench
 
 pytestmark = pytest.mark.firefox
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
-
-
-@pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> PageProbe:
-    return PageProbe(firefox, tab, site)
 
 
 async def test_a_table_is_read_as_a_person_sees_it(firefox: BrowserSession, tab: Tab, page: PageProbe) -> None:

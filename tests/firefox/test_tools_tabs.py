@@ -1,21 +1,13 @@
 """The tools for tabs in real Firefox: a link that opens one, and the way back."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from foxloop_trio.browser import BrowserSession, Tab
 from foxloop_trio.errors import Refuse
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite, serve_probes
+from foxloop_trio.testing._act_probe import PageProbe, ProbeSite
 from foxloop_trio.testing._tool_bench import ToolBench
 
 pytestmark = pytest.mark.firefox
-
-
-@pytest.fixture(scope="module")
-def site() -> Iterator[ProbeSite]:
-    with serve_probes() as served:
-        yield served
 
 
 async def test_tabs_that_acts_open_can_be_used_and_closed(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> None:
