@@ -98,7 +98,8 @@ def check_address(url: str, *, blank: bool = False) -> None:
     except ValueError:
         fine = False
     if not (fine or (blank and url == "about:blank")):
-        raise BrowserError(f"only http and https addresses are opened, not {url[:200]!r}", code="illegal-url")
+        way_out = "" if ":" in url else f"; write a whole address, such as {'https://' + url[:200]!r}"
+        raise BrowserError(f"only http and https addresses are opened, not {url[:200]!r}{way_out}", code="illegal-url")
 
 
 class Tab:
