@@ -8,14 +8,17 @@ import pytest
 from foxloop_trio import (
     BadOptionsError,
     BrowserError,
+    ChatReply,
     CheckResult,
     FoxloopError,
     GateError,
     Loop,
+    Outcome,
     ToolOutput,
     UsageError,
     callback_approver,
     create_gate,
+    function_planner,
     scripted_planner,
     terminal_approver,
     tool,
@@ -99,3 +102,54 @@ async def test_an_act_on_a_control_that_is_no_pin_is_refused_by_name() -> None:
         with pytest.raises(UsageError, match="must be a pin, not Control") as caught:
             await tab.act(control, "click", permit=None)  # type: ignore[arg-type]
         assert caught.value.code == "bad-target"
+
+
+async def test_an_address_that_does_not_open_is_named() -> None:
+    """A program opens many, and only one of them was wrong."""
+    async with FakeBrowser({"http://shop.test/": {}}) as session:
+        with pytest.raises(BrowserError, match=r"^'http://shop\.test/nothing' did not open: ") as caught:
+            await session.open_tab("http://shop.test/nothing")
+        assert caught.value.code == "navigation-failed"
+        tab = await session.open_tab("http://shop.test/")
+        with pytest.raises(BrowserError, match=r"^'http://shop\.test/nothing' did not open: ") as caught:
+            await tab.goto("http://shop.test/nothing")
+        assert caught.value.code == "navigation-failed"
+
+
+async def of_a_run(planner: object, *, approval: str = "never", **options: object) -> Outcome:
+    gate, host = create_gate(tools=[save_note])
+    await host.add_grant(scope="fill", domains=["notes.local"], approval=approval)  # type: ignore[arg-type]
+    made = Loop(**({"planner": planner, "gate": gate, "tools": [save_note]} | options))  # type: ignore[arg-type]
+    return await made.complete("Save a note.")
+
+
+async def test_a_key_that_a_planner_does_not_find_is_told_as_that() -> None:
+    """Python's own words for it are the bare key."""
+
+    async def lacking(messages: object, tools: object) -> ChatReply:
+        return ChatReply(message={"role": "assistant", "content": {}["content"]})
+
+    assert (await of_a_run(function_planner(lacking))).message == "KeyError: 'content'"
+
+
+async def test_a_plain_function_where_an_async_one_belongs_is_told_as_that() -> None:
+    """Of a planner, and of who is asked."""
+
+    class Plain:
+        def chat(self, messages: object, *, tools: object) -> ChatReply:
+            return ChatReply(message={"role": "assistant", "content": "Done."})
+
+    outcome = await of_a_run(Plain())
+    assert outcome.reason == "model-error"
+    assert "must be an async function" in str(outcome.message)
+    planner = scripted_planner([{"calls": [{"name": "save_note", "args": {"text": "milk"}}]}])
+    outcome = await of_a_run(planner, approval="always", on_approval=lambda request: None)
+    assert outcome.reason == "approval-error"
+    assert "must be an async function" in str(outcome.message)
+
+
+async def test_a_path_in_place_of_a_trails_entries_is_told_where_entries_come_from() -> None:
+    """A text is a sequence too."""
+    with pytest.raises(UsageError, match=r"read_trail\(path, whole=True\)"):
+        async with loop().resume("run.jsonl"):  # type: ignore[arg-type]
+            pass
