@@ -20,9 +20,14 @@ class PlainGroup(click.Group):
     """A group whose list of commands has their first sentences whole; click cuts them after 45 characters."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, command.get_short_help_str(LINE)) for name, command in commands if command is not None])
+        list_whole(self, ctx, formatter)
+
+
+def list_whole(group: click.Group, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    """The commands of a group whose help is loaded."""
+    commands = [(name, group.get_command(ctx, name)) for name in group.list_commands(ctx)]
+    with formatter.section("Commands"):
+        formatter.write_dl([(name, command.get_short_help_str(LINE)) for name, command in commands if command is not None])
 
 
 class LazyGroup(click.Group):

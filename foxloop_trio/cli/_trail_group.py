@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from . import _trail
-from ._lazy import LazyGroup, PlainGroup
+from ._lazy import LazyGroup, list_whole
 
 
 class TrailGroup(LazyGroup):
@@ -18,7 +18,7 @@ class TrailGroup(LazyGroup):
         return super().get_command(ctx, cmd_name) or _trail.trail.get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        PlainGroup.format_commands(self, ctx, formatter)  # their help is loaded anyway
+        list_whole(self, ctx, formatter)
 
 
 trail = TrailGroup(

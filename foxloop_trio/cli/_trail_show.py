@@ -100,8 +100,8 @@ def _print_entries(trail: TrailFile, entries: Iterator[Entry], as_json: bool) ->
         click.echo(_line(entry))
         shown += 1
     if not shown:
-        listed = ", ".join(sorted({plain(entry.kind, 60) for entry in trail.entries()})[:MOST_KINDS])
-        click.echo(f"No entry of the trail is one of those; it has entries of the kinds {listed or '(none)'}.", err=True)
+        kinds = ", ".join(sorted({plain(entry.kind, 60) for entry in trail.entries()})[:MOST_KINDS])
+        click.echo(f"No entry of the trail is one of those; it has entries of the kinds {kinds or '(none)'}.", err=True)
     verdict = trail.verdict()
     if verdict is not None and not verdict.ok:
         click.echo(f"{verdict.place}: {verdict.reason}: {verdict.message}", err=True)
