@@ -51,7 +51,11 @@ class ChatReply:
 
 @runtime_checkable
 class Planner(Protocol):
-    """Whoever decides what to do next: a model, or a script."""
+    """Whoever decides what to do next: a model, or a script.
+
+    `chat` gets the conversation and the tools, both in the chat-completions shape. What it raises ends the run with
+    ``model-error``; a reply that cannot be read is corrected three times in a row at most.
+    """
 
     async def chat(self, messages: Sequence[Message], *, tools: Sequence[Mapping[str, Any]]) -> ChatReply: ...
 

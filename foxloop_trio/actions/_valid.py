@@ -117,7 +117,26 @@ def has_method(name: str) -> Callable[[Any, attrs.Attribute[Any], object], None]
 
 
 def require_method(option: str, value: object, *methods: str) -> None:
-    """Raises BadOptionsError, naming the option, for an object that has not all of these async methods."""
+    """Raises BadOptionsError, naming the option, for an object that has not all of these async methods; with the way out, where it
+    shows what was meant.
+    """
+    if isinstance(value, type):
+        raise BadOptionsError(f"{option} must be an object, not the class {value.__name__}; make one: {value.__name__}(...)")
     for method in methods:
         if not callable(getattr(value, method, None)):
-            raise BadOptionsError(f"{option} must have an async method {method!r}; {type(value).__name__} has none")
+            words = f"{option} must have an async method {method!r}; {type(value).__name__} has none{_way_out(option, value)}"
+            raise BadOptionsError(words)
+
+
+def _way_out(option: str, value: object) -> str:
+    if hasattr(value, "__aenter__"):
+        return f"; open it first: async with ... as {option}"
+    if option == "gate" and isinstance(value, tuple):
+        return "; create_gate gives two objects: gate, host = create_gate(...)"
+    if option == "gate" and hasattr(value, "add_grant"):
+        return ", since it is the host's side; give the other one of: gate, host = create_gate(...)"
+    if option == "host" and hasattr(value, "redeem"):
+        return ", since it is the planner's side; give the other one of: gate, host = create_gate(...)"
+    if option == "planner" and callable(value):
+        return "; make a planner of it with function_planner(...)"
+    return ""

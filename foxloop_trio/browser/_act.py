@@ -111,6 +111,10 @@ class ActResult:
 
 def check_pin(pin: Mapping[str, Any], tab: int) -> None:
     """Raises UsageError, code ``bad-target``, for a pin that lacks something or is of another tab."""
+    if not isinstance(pin, Mapping):
+        raise UsageError(
+            f"tab.act: the target must be a pin, not {type(pin).__name__}; use the pin that prepare made", code="bad-target"
+        )
     missing = [key for key in PIN_KEYS if key not in pin]
     if missing:
         raise UsageError(f"tab.act: the target lacks {', '.join(missing)}; use the pin that prepare made", code="bad-target")

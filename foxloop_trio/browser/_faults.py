@@ -23,5 +23,12 @@ def browser_error(error: ChannelError) -> BrowserError:
             return BrowserError(str(error), code=error.code)
 
 
+def of_address(error: BrowserError, url: str) -> BrowserError:
+    """The same fault with the address that did not open, where the fault is about it."""
+    if error.code not in ("navigation-failed", "timeout"):
+        return error
+    return BrowserError(f"{url[:200]!r} did not open: {error}", code=error.code)
+
+
 def lost_error() -> BrowserError:
     return BrowserError("the connection to Firefox is lost: it was closed or killed; start or attach it again", code="browser-lost")

@@ -64,4 +64,8 @@ def one_error() -> Iterator[None]:
             raise
         single = group.exceptions[0]
     if single is not None:
-        raise single  # out here, so that the group does not become its context
+        context = single.__context__
+        try:
+            raise single
+        finally:
+            single.__context__ = context  # not the group, which would show everything twice in a traceback

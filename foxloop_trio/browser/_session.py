@@ -20,7 +20,7 @@ from ..errors import BadOptionsError, BrowserError, BusyError, ChannelError, Usa
 from ..ports import Ids
 from ..wire import Notification
 from ._bidi import Commander
-from ._faults import browser_error, lost_error
+from ._faults import browser_error, lost_error, of_address
 from ._navigation import Navigation, check_navigation
 from ._tab import Tab, check_address
 
@@ -156,7 +156,7 @@ class BrowserSession:
             raise
         except ChannelError as error:
             await self._take_back(call)
-            raise browser_error(error) from error
+            raise of_address(browser_error(error), url) from error
         self.catch_up()  # what was told before the answer must not be taken for newer than it
         return self._know(answer["tab"])
 

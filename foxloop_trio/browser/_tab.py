@@ -22,7 +22,7 @@ from ..channel import Call, CallTimeout, RemoteCallError
 from ..errors import BadOptionsError, BrowserError, ChannelError
 from ._act import ActResult, Value, check_permit, check_pin
 from ._changes import changes
-from ._faults import browser_error, lost_error
+from ._faults import browser_error, lost_error, of_address
 from ._navigation import MAX_STOPPED
 from ._picture import Screenshot, check_picture
 from ._reading import TOP_ONLY, Question, documents_of, element_of, with_top
@@ -98,7 +98,8 @@ def check_address(url: str, *, blank: bool = False) -> None:
     except ValueError:
         fine = False
     if not (fine or (blank and url == "about:blank")):
-        raise BrowserError(f"only http and https addresses are opened, not {url[:200]!r}", code="illegal-url")
+        way_out = "" if ":" in url else f"; write a whole address, such as {'https://' + url[:200]!r}"
+        raise BrowserError(f"only http and https addresses are opened, not {url[:200]!r}{way_out}", code="illegal-url")
 
 
 class Tab:
@@ -487,7 +488,10 @@ class Tab:
         ``timeout`` when it did not come within 15 s.
         """
         check_address(url)
-        answer = await self._call("tab.goto", {"url": url}, GOTO_SECONDS)
+        try:
+            answer = await self._call("tab.goto", {"url": url}, GOTO_SECONDS)
+        except BrowserError as error:
+            raise of_address(error, url) from error.__cause__
         self.update(answer["tab"])
 
     async def history(self, go: Literal["back", "forward", "reload"]) -> None:

@@ -27,7 +27,7 @@ INTERRUPTED: Final = 130
         "doctor": ("._doctor", "doctor", "What is there, what is missing, and what to do about it."),
         "firefox": ("._firefox", "firefox", "Find Firefox, or install it."),
         "extension": ("._extension", "extension", "Our add-on: where it lies, as a package, and what web-ext says."),
-        "trail": ("._trail_group", "trail", "Look at the record of a run."),
+        "trail": ("._trail_group", "trail", "Look at the record of a run, check it, mend it."),
         "bench": ("._bench", "bench", "What our parts cost on this machine."),
     },
 )
@@ -35,7 +35,9 @@ INTERRUPTED: Final = 130
 def app() -> None:
     """Gated agent loops for your own Firefox, on Trio.
 
-    Exit status: 0 good, 1 what was checked is bad, 2 usage.
+    To see what it does, begin with: foxloop-trio demo
+
+    Exit status: 0 good, 1 what was checked is bad or could not be done, 2 usage, 130 stopped with Ctrl-C.
     """
 
 

@@ -12,6 +12,7 @@ from ._bench_pages import pages
 from ._bench_show import targets_table, versions, with_progress
 from ._bench_snapshot import snapshot
 from ._bench_trail import bench_trail
+from ._lazy import PlainGroup
 from ._output import json_option, print_json
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ LONG: Final = 15
 """A long run has this many times the steps of a short one: 300 for 20."""
 
 
-@click.group()
+@click.group(cls=PlainGroup)
 def bench() -> None:
     """What our parts cost on this machine."""
 

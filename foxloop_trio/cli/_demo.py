@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 import click
+
+from ._output import own_name
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -118,7 +121,8 @@ def _verify(console: Console, path: Path) -> bool:
         console.print(
             f"and does NOT verify: entry {result.index}: {result.reason}: {result.message}", style="bold red", soft_wrap=True
         )
-    console.print(f"Ask again: foxloop-trio trail verify {path} --key {key_path}", style="dim", soft_wrap=True, markup=False)
+    again = f"{own_name()} trail verify {quote(str(path))} --key {quote(str(key_path))}"
+    console.print(f"Ask again: {again}", style="dim", soft_wrap=True, markup=False)
     return bool(result)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from ._lazy import PlainGroup
 from ._output import json_option, print_json
 
 WEB_EXT: Final = "web-ext@10.7.0"
@@ -21,7 +22,7 @@ LINT_SECONDS: Final = 600
 NO_NPX: Final = "web-ext needs node (20 or newer) with npm; on Debian: apt-get update && apt-get install nodejs npm"
 
 
-@click.group()
+@click.group(cls=PlainGroup)
 def extension() -> None:
     """Our add-on: where it lies, as a package, and what web-ext says."""
 

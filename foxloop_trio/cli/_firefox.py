@@ -10,12 +10,13 @@ from pathlib import Path
 import click
 
 from ..errors import BrowserError
+from ._lazy import PlainGroup
 from ._output import json_option, print_json
 
 NOT_FOUND = "Firefox was not found. Install it with `foxloop-trio firefox install`, or name its program in FOXLOOP_FIREFOX."
 
 
-@click.group()
+@click.group(cls=PlainGroup)
 def firefox() -> None:
     """Find Firefox, or install it."""
 

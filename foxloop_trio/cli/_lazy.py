@@ -1,15 +1,33 @@
 """A click group that knows its commands by name and one line of help, and imports a command's module when it is used.
 
-So ``foxloop-trio --help`` reads no Trio, no Rich and none of our own packages.
+So ``foxloop-trio --help`` reads no Trio, no Rich and none of our own packages. Beside it a plain group that shows the line of each
+command whole.
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import click
+
+LINE: Final = 100
+"""Characters of a command's line in the list of its group; it goes over several lines where it must."""
+
+
+class PlainGroup(click.Group):
+    """A group whose list of commands has their first sentences whole; click cuts them after 45 characters."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        list_whole(self, ctx, formatter)
+
+
+def list_whole(group: click.Group, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    """The commands of a group whose help is loaded."""
+    commands = [(name, group.get_command(ctx, name)) for name in group.list_commands(ctx)]
+    with formatter.section("Commands"):
+        formatter.write_dl([(name, command.get_short_help_str(LINE)) for name, command in commands if command is not None])
 
 
 class LazyGroup(click.Group):

@@ -25,7 +25,7 @@ PUBLIC_HEX: Final = re.compile(r"[0-9a-fA-F]{64}\Z")
 
 @click.group()
 def trail() -> None:
-    """Look at the record of a run."""
+    """Look at the record of a run, check it, mend it."""
 
 
 trail.add_command(replay)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from . import _trail
-from ._lazy import LazyGroup
+from ._lazy import LazyGroup, list_whole
 
 
 class TrailGroup(LazyGroup):
@@ -18,13 +18,7 @@ class TrailGroup(LazyGroup):
         return super().get_command(ctx, cmd_name) or _trail.trail.get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = []
-        for name in self.list_commands(ctx):
-            command = self.get_command(ctx, name)
-            assert command is not None
-            rows.append((name, command.get_short_help_str(100)))
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        list_whole(self, ctx, formatter)
 
 
 trail = TrailGroup(

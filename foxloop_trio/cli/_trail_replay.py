@@ -24,7 +24,7 @@ MAX_MESSAGE: Final = 2000
     "where",
     required=True,
     metavar="MODULE:FUNCTION",
-    help="What makes the loop: a function, sync or async, or an async CM.",
+    help="What makes the loop: a plain or an async function, or one that gives an async context manager.",
 )
 @click.option("--run", "run_id", metavar="ID", help="The run; without it the last one of the trail.")
 @json_option
@@ -63,6 +63,13 @@ def _maker(where: str) -> Callable[[], Any]:
         if fault.name is None or not f"{module_name}.".startswith(f"{fault.name}."):
             raise  # a module that theirs imports; its traceback says where
         raise UsageError(f"--loop {where}: there is no module {fault.name!r} here or among what is installed") from fault
+    except RuntimeError as fault:
+        if "inside a run()" not in str(fault):
+            raise
+        raise UsageError(
+            f"--loop {where}: {module_name} runs a Trio program when it is imported; put its trio.run(...) under: "
+            'if __name__ == "__main__":'
+        ) from fault
     except UsageError:
         raise  # of what that module makes when it is imported
     except (ValueError, TypeError) as fault:

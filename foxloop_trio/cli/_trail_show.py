@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 DATA: Final = 300
 """Characters of an entry's data in a line."""
 
+MOST_KINDS: Final = 30
+"""Kinds that are listed when none of the wanted ones is there."""
+
 
 @click.command()
 @trail_options
@@ -84,14 +87,21 @@ def _chosen(entries: Iterator[Entry], run: str | None, kinds: tuple[str, ...], a
 
 
 def _print_entries(trail: TrailFile, entries: Iterator[Entry], as_json: bool) -> None:
+    from ._words import plain
+
     if as_json:
         listed = [entry.to_json() for entry in entries]
         print_json({"proof": _verdict(trail), "entries": listed})
         return
     if trail.verification is None:
         click.echo("Not verified: that takes the trail's key.", err=True)
+    shown = 0
     for entry in entries:
         click.echo(_line(entry))
+        shown += 1
+    if not shown:
+        kinds = ", ".join(sorted({plain(entry.kind, 60) for entry in trail.entries()})[:MOST_KINDS])
+        click.echo(f"No entry of the trail is one of those; it has entries of the kinds {kinds or '(none)'}.", err=True)
     verdict = trail.verdict()
     if verdict is not None and not verdict.ok:
         click.echo(f"{verdict.place}: {verdict.reason}: {verdict.message}", err=True)

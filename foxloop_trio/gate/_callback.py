@@ -10,6 +10,7 @@ import attrs
 import trio
 
 from ..actions import ApprovalRequest
+from ..actions._valid import require_method
 from ..errors import BadOptionsError
 from ..ports import Approver, WallClock
 from ._asking import answer, stored
@@ -30,8 +31,9 @@ def callback_approver(host: HostSide, ask: AskFunction, *, wall_clock: WallClock
     Args:
         wall_clock: the clock that `expires_at` is on, seconds since 1970; the gate's `now` if that was given.
 
-    Raises BadOptionsError for an `ask` that cannot be called with one argument.
+    Raises BadOptionsError for an `ask` that cannot be called with one argument, and for a `host` that is none.
     """
+    require_method("host", host, "pending", "approve", "reject")
     _check_signature(ask)
     clock = wall_clock or time.time
 

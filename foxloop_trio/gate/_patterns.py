@@ -22,6 +22,8 @@ def read_pattern(pattern: object) -> str:
     suffix or an IP address, and for every ``*.`` when there is no suffix list.
     """
     if type(pattern) is not str or not pattern.startswith(STAR):
+        if type(pattern) is str and "*" in pattern:
+            raise _bad(pattern, "a star stands for whole labels at the beginning only, as in '*.example.com'")
         return normalise_host(pattern)
     try:
         host = normalise_host(pattern.removeprefix(STAR))

@@ -44,6 +44,8 @@ def read_registry(tools: object) -> dict[str, ToolEntry]:
     """
     entries: dict[str, ToolEntry] = {}
     for name, value in _pairs(tools):
+        if name is None and not hasattr(value, "scope"):
+            raise _bad(f"tools holds {shown(value, 140)}, which is not a Tool; build it with Tool(...) or @tool(...)")
         if type(name) is not str or not 1 <= len(name) <= MAX_TOOL_NAME:
             raise _bad(f"a tool name must be a string of 1 to {MAX_TOOL_NAME} characters, not {shown(name, 140)}")
         if name in entries:

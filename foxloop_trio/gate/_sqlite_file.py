@@ -132,7 +132,8 @@ class SqliteFile:
             _make_private(self.path)
             self._identity = _identity(self.path)
         except (OSError, ValueError) as fault:
-            raise GateError(f"{self.path}: the store's file cannot be made or opened: {fault}", code="bad-state") from fault
+            words = getattr(fault, "strerror", None) or fault  # without the name of a file that is not theirs
+            raise GateError(f"{self.path}: the store's file cannot be made or opened: {words}", code="bad-state") from fault
         self._process = os.getpid()
         with self._failing_closed():
             connection = sqlite3.connect(self.path, timeout=BUSY_WAIT, isolation_level=None, check_same_thread=False)

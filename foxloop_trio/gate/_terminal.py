@@ -15,6 +15,7 @@ from typing import Final, TextIO
 import trio
 
 from ..actions import ApprovalRequest
+from ..actions._valid import require_method
 from ..ports import Approver, WallClock
 from ._asking import answer, stored
 from ._console import Console, HasFileno, note, open_console, screen
@@ -45,7 +46,10 @@ def terminal_approver(
         stdin: where the answer comes from; `sys.stdin` at the time of asking by default.
         stdout: where the question goes; by default `sys.stdout` at the time of asking or, when that is no terminal, `sys.stderr`.
         wall_clock: the clock that `expires_at` is on, seconds since 1970; the gate's `now` if that was given.
+
+    Raises BadOptionsError for a `host` that is none.
     """
+    require_method("host", host, "pending", "approve", "reject")
     clock = wall_clock or time.time
     turn = trio.Lock()
 

@@ -68,7 +68,9 @@ class GuardChain:
         self.guards = tuple(guards)
         self._on_ask = on_ask
         for guard in self.guards:
-            if isinstance(guard, type) or not any(callable(getattr(guard, method, None)) for method in METHODS):
+            if isinstance(guard, type):
+                raise BadOptionsError(f"guards: {guard.__name__} is a class; give an object: {guard.__name__}(...)")
+            if not any(callable(getattr(guard, method, None)) for method in METHODS):
                 raise BadOptionsError(f"guards: {guard!r} has none of {', '.join(METHODS)}")
         self._asked = _by_method(self.guards) if self.guards else NOBODY
         self._held: list[object] = []

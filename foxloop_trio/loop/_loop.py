@@ -66,8 +66,7 @@ class Loop:
     * `trail_timeout`: seconds that the trail's queue and lock may take before the run stops with ``trail-failed``.
     * `ids`, `wall_clock`: randomness ``(nbytes, purpose) -> bytes`` and wall time in seconds; give your own to fix them in a test.
 
-    Raises BadOptionsError, BadToolError or BadSchemaError, naming what is wrong. Options that are not available yet raise
-    NotImplementedError naming themselves.
+    Raises BadOptionsError, BadToolError or BadSchemaError, naming what is wrong.
     """
 
     def __init__(

@@ -214,7 +214,8 @@ def _fields(entry: Any, place: int) -> tuple[int, str, Any]:
     try:
         seq, kind, data = entry["seq"], entry["kind"], entry["data"]
     except Exception as fault:
-        raise UsageError(f"entry {place} is no entry of a trail: {type(entry).__name__} without {fault}") from fault
+        lack = f" without {fault}" if isinstance(fault, KeyError) else "; give the entries of read_trail(path, whole=True)"
+        raise UsageError(f"entry {place} is no entry of a trail: {type(entry).__name__}{lack}") from fault
     if isinstance(seq, bool) or not isinstance(seq, int) or not isinstance(kind, str):
         raise UsageError(f"entry {place} is no entry of a trail: its seq or kind is none")
     return seq, kind, data

@@ -14,7 +14,7 @@ def raised(fault: BaseException, *, tool: ToolEnd | None = None) -> Raised:
     """The answer for a step that raised; a group is told by its first leaf and the number of the others (GB-L18)."""
     leaves = _leaves(fault)
     first = leaves[0]
-    text = _text(first, type(first).__name__)
+    text = _explained(first, _text(first, type(first).__name__))
     if len(leaves) > 1:
         text = f"{text[: prompt.LIMITS['error'] - 20]} (and {len(leaves) - 1} more)"
     return Raised(text[: prompt.LIMITS["error"]], type(first).__name__, isinstance(first, Refuse) and len(leaves) == 1, tool)
@@ -26,6 +26,15 @@ def class_and_words(fault: BaseException) -> str:
     more = f" (and {len(leaves) - 1} more)" if len(leaves) > 1 else ""
     words = f"{type(leaves[0]).__name__}: {_text(leaves[0], otherwise='')}"
     return mended(words[: prompt.LIMITS["summary"] - len(more)] + more)
+
+
+def _explained(fault: BaseException, text: str) -> str:
+    """Words that Python leaves bare, and that nobody could place without the line they came from."""
+    if isinstance(fault, KeyError):
+        return f"KeyError: {text}"
+    if isinstance(fault, TypeError) and text.endswith("can't be used in 'await' expression"):
+        return f"{text}; what gave it must be an async function"
+    return text
 
 
 def _text(fault: BaseException, otherwise: str) -> str:

@@ -44,7 +44,8 @@ class ScriptedPlanner:
         turn = len(self.seen)
         self.seen.append(list(messages))
         if turn >= len(self._replies):
-            raise PlannerError(f"the scripted planner has {len(self._replies)} replies and was asked for one more")
+            count = len(self._replies)
+            raise PlannerError(f"the scripted planner has {count} repl{'y' if count == 1 else 'ies'} and was asked for one more")
         reply = self._replies[turn]
         if callable(reply):
             made = reply(list(messages))

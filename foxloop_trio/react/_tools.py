@@ -101,17 +101,21 @@ class ToolRegistry:
         self._tools[tool.name] = tool
 
     def get(self, name: str) -> ReactTool | None:
+        """The tool of this name, the stop tool included."""
         found = self._tools.get(name)
         return self._stop if found is None and self._stop is not None and self._stop.name == name else found
 
     def has(self, name: str) -> bool:
+        """Whether there is a tool of this name, the stop tool included."""
         return self.get(name) is not None
 
     def list(self) -> Sequence[ReactTool]:
+        """All tools in order; the stop tool that the run brought along comes last."""
         tools = [*self._tools.values()]
         return tools if self._stop is None or self._stop.name in self._tools else [*tools, self._stop]
 
     def to_specs(self) -> Sequence[ToolSpec]:
+        """What the model is shown of each, in the same order."""
         return [tool._spec for tool in self.list()]
 
     def __iter__(self) -> Iterator[ReactTool]:

@@ -78,7 +78,7 @@ dl.meta dd{overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
 .legend{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:.3rem 1.25rem;margin:.7rem 0 1.2rem}
 .legend li{display:flex;align-items:baseline;gap:.5rem}
 .legend i{width:.8rem;height:.8rem;border-radius:.2rem;align-self:center;flex:none}
-.legend b{font-weight:600;margin-left:auto;font-variant-numeric:tabular-nums}
+.legend b{font-weight:600;margin-left:auto;white-space:nowrap;font-variant-numeric:tabular-nums}
 .lanes{display:grid;grid-template-columns:auto 1fr;gap:.35rem .75rem;align-items:center;font-size:.8125rem;color:var(--soft)}
 .track{position:relative;height:1.15rem;background:var(--inset);border-radius:.3rem;overflow:hidden}
 .track i{position:absolute;border-right:1px solid var(--inset);top:.15rem;bottom:.15rem;min-width:3px;border-radius:.15rem}

@@ -18,7 +18,17 @@ from ..actions import Scope, ToolContext, ToolOutput
 from ..canonical import canonical_json
 from ..errors import BadToolError, NotJsonError
 from ..ports import Environment
-from ._tool import AmountFunction, Args, DescribeFunction, DomainFunction, PrepareFunction, RedactFunction, Tool, define_tools
+from ._tool import (
+    AmountFunction,
+    Args,
+    AsksFunction,
+    DescribeFunction,
+    DomainFunction,
+    PrepareFunction,
+    RedactFunction,
+    Tool,
+    define_tools,
+)
 
 _PLAIN: Final = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 _SECTION = re.compile(r"(?:Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?):\s*\Z")
@@ -34,6 +44,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     amount: AmountFunction | None = None,
+    asks: AsksFunction | None = None,
     prepare: PrepareFunction | None = None,
     describe: DescribeFunction | None = None,
     redact: RedactFunction | None = None,
@@ -59,6 +70,8 @@ def tool(
             raise BadToolError(f"@tool {own_name!r}: write it as an async function, so that it can be cancelled")
         words, param_words = _read_docstring(inspect.getdoc(function) or "")
         parameters, context_name = _parameters(function, own_name, param_words)
+        if not (words if description is None else description):
+            raise BadToolError(f"@tool {own_name!r}: needs a docstring, or description=, since the planner chooses by it")
 
         async def run(args: Args, ctx: ToolContext) -> ToolOutput:
             if context_name is None:
@@ -73,6 +86,7 @@ def tool(
             domain=domain,
             run=run,
             amount=amount,
+            asks=asks,
             prepare=prepare,
             describe=describe,
             redact=redact,
@@ -91,6 +105,9 @@ def _parameters(function: Callable[..., Any], name: str, words: Mapping[str, str
         hints = get_type_hints(function, include_extras=True)
     except Exception as fault:
         raise BadToolError(f"@tool {name!r}: its annotations cannot be resolved: {fault}") from fault
+    returned = hints.get("return")
+    if returned in _PLAIN or get_origin(returned) in (dict, list, tuple):
+        raise BadToolError(f"@tool {name!r}: must return a ToolOutput, not {_named(returned)}: ToolOutput(ok=True, summary=...)")
     properties: dict[str, Any] = {}
     required: list[str] = []
     context_name: str | None = None
@@ -116,6 +133,10 @@ def _parameters(function: Callable[..., Any], name: str, words: Mapping[str, str
         if not optional:
             required.append(parameter.name)
     return {"type": "object", "properties": properties, "required": required}, context_name
+
+
+def _named(hint: Any) -> str:
+    return str(getattr(hint, "__name__", hint))
 
 
 def _is_json(default: object) -> bool:

@@ -14,6 +14,7 @@ __all__ = ["MIN_KEY_BYTES", "TrailKey"]
 MIN_KEY_BYTES: Final = 32
 """Shortest key taken: the output size of SHA-256, below which HMAC loses strength (RFC 2104, section 3)."""
 
+_FILE: Final = "; a key that is in a file is read with load_key or load_or_create_key"
 _BLOCK: Final = 64
 """Bytes of a block of SHA-256, to which HMAC fills up a key."""
 
@@ -72,14 +73,14 @@ def _raw_key(material: object) -> bytes:
     if isinstance(material, str):
         text = material.strip()
         if text and not _HEX.match(text):
-            raise TrailKeyError("the key is not hex; expected an even number of the digits 0-9 a-f")
+            raise TrailKeyError(f"the key is not hex; expected an even number of the digits 0-9 a-f{_FILE}")
         material = bytes.fromhex(text)
     elif isinstance(material, bytearray):
         material = bytes(material)
     if material is None:
         raise TrailKeyError("there is no key; give one, or load it with load_key or load_or_create_key")
     if not isinstance(material, bytes):
-        raise TrailKeyError(f"a key is bytes, hex text or a TrailKey, not {type(material).__name__}")
+        raise TrailKeyError(f"a key is bytes, hex text or a TrailKey, not {type(material).__name__}{_FILE}")
     if len(material) < MIN_KEY_BYTES:
         raise TrailKeyError(f"the key has {len(material)} bytes; at least {MIN_KEY_BYTES} are needed")
     return material

@@ -8,6 +8,7 @@ import pytest
 
 from foxloop_trio.cli import _app
 from foxloop_trio.cli._app import run
+from foxloop_trio.cli._output import own_name
 from foxloop_trio.errors import BrowserError, UsageError
 
 COMMANDS = [
@@ -116,3 +117,30 @@ def test_the_module_runs_like_the_command(tmp_path: Path) -> None:
     )
     assert done.returncode == 0
     assert done.stdout.startswith("Usage: foxloop-trio")
+
+
+@pytest.mark.parametrize("group", ["firefox", "extension", "trail", "bench"])
+def test_the_help_of_a_group_shows_the_line_of_each_command_whole(group: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line that is cut in the middle leaves a reader with half of what a command does."""
+    assert run([group, "--help"]) == 0
+    assert "..." not in capsys.readouterr().out.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize(
+    ("called", "found", "name"),
+    [
+        (".venv/bin/foxloop-trio", None, ".venv/bin/foxloop-trio"),
+        (".venv/bin/foxloop-trio", "/usr/bin/foxloop-trio", ".venv/bin/foxloop-trio"),
+        ("/my apps/foxloop-trio", None, "'/my apps/foxloop-trio'"),
+        ("/usr/bin/foxloop-trio", "/usr/bin/foxloop-trio", "foxloop-trio"),
+        ("/lib/foxloop_trio/__main__.py", None, "python -m foxloop_trio"),
+        ("/usr/bin/pytest", None, "foxloop-trio"),
+    ],
+)
+def test_a_command_that_is_printed_for_pasting_begins_as_the_program_was_called(
+    called: str, found: str | None, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an environment that is not activated the bare name is not found, or is another installation."""
+    monkeypatch.setattr("sys.argv", [called])
+    monkeypatch.setattr("foxloop_trio.cli._output.which", lambda _: found)
+    assert own_name() == name

@@ -179,3 +179,14 @@ def test_the_help_says_what_each_exit_status_means(capsys: pytest.CaptureFixture
     assert run(["trail", "replay", "--help"]) == 0
     out = capsys.readouterr().out
     assert "Exit 0 when it goes the recorded way, 1 at the first difference, 2 when it cannot be judged." in " ".join(out.split())
+
+
+def test_a_module_that_runs_its_program_when_it_is_imported_is_told_what_to_do(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Scripts end with `trio.run(main)`; exit 2, one line, and nothing of the script has run."""
+    (folder / "script_agent.py").write_text("import trio\n\nfrom the_agent import make\n\ntrio.run(make)\n")
+    assert run(["trail", "replay", "run.jsonl", "--loop", "script_agent:make"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert 'put its trio.run(...) under: if __name__ == "__main__":' in err

@@ -182,3 +182,13 @@ def test_a_checkpoint_that_is_none_exits_with_two(text: str | None, trail: Path,
     if text is not None:
         checkpoint.write_text(text)
     assert run(["trail", "show", str(trail), "--key", str(key_file), "--checkpoint", str(checkpoint)]) == 2
+
+
+def test_a_kind_that_no_entry_has_is_told_with_those_that_there_are(trail: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty answer would look like a run in which nothing of the kind happened."""
+    assert run(["trail", "show", str(trail), "--kind", "plan"]) == 0
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "entries of the kinds " in err
+    assert "loop.done, " in err
+    assert "loop.plan" in err

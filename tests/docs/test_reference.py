@@ -12,6 +12,7 @@ import click
 import pytest
 
 from foxloop_trio import errors
+from foxloop_trio.browser import browser_tools, launch_firefox
 from foxloop_trio.browser.tasks import PAGE_PROBLEMS, TASK_BLOCKS
 from foxloop_trio.cli._app import app
 from foxloop_trio.events import (
@@ -34,8 +35,8 @@ from foxloop_trio.loop import Budget, Denials, Loop, Statistics
 from foxloop_trio.loop._repair import REPAIRS
 from foxloop_trio.ports import ChatReply, Usage
 from foxloop_trio.react import Hooks, run_react_loop
-from foxloop_trio.tools import ask_user_tool
-from foxloop_trio.trail import FAULT_REASONS
+from foxloop_trio.tools import Tool, ask_user_tool, tool
+from foxloop_trio.trail import FAULT_REASONS, open_trail
 from foxloop_trio.wire import ACT_OPERATIONS, ACT_REFUSALS, ERROR_CODES, ERROR_NUMBERS, METHODS
 
 ROOT = Path(__file__).parents[2]
@@ -174,6 +175,11 @@ def options_of(function: object) -> set[str]:
         ("`ChatReply`", Usage),
         ("`ask_user_tool`", ask_user_tool),
         ("`create_gate`", create_gate),
+        ("`Tool` and `@tool`", Tool),
+        ("`Tool` and `@tool`", tool),
+        ("`launch_firefox`", launch_firefox),
+        ("`browser_tools`", browser_tools),
+        ("`open_trail`", open_trail),
     ],
 )
 def test_every_option_is_in_the_reference(title: str, function: object) -> None:

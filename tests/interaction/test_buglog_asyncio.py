@@ -16,7 +16,7 @@ from trio.testing import MockClock
 from trio_websocket import wrap_client_stream
 
 from foxloop_trio import Loop, MemoryGateStore, ask_user_tool, create_gate, function_planner, scripted_planner, tool
-from foxloop_trio.actions import CheckResult
+from foxloop_trio.actions import CheckResult, ToolOutput
 from foxloop_trio.browser import browser_tools
 from foxloop_trio.channel import open_listener, open_session
 from foxloop_trio.ports import ChatReply
@@ -46,10 +46,10 @@ def no_asyncio(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @tool(scope="fill", domain="notes.local")
-async def save_note(text: str) -> str:
+async def save_note(text: str) -> ToolOutput:
     """Saves a note."""
     await trio.lowlevel.checkpoint()
-    return f"Saved {len(text)} characters."
+    return ToolOutput(ok=True, summary=f"Saved {len(text)} characters.")
 
 
 async def test_the_patch_catches_who_uses_asyncio(no_asyncio: None) -> None:

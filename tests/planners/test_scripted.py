@@ -60,7 +60,7 @@ async def test_more_requests_than_replies_raise():
     planner = scripted_planner([{"text": "once"}])
     await planner.chat(HELLO)
     for _ in range(2):
-        with pytest.raises(PlannerError, match="1 replies"):
+        with pytest.raises(PlannerError, match="1 reply"):
             await planner.chat(HELLO)
     assert len(planner.seen) == 3
 

@@ -20,7 +20,8 @@ def ctx():
 
 
 def make(function, **options):
-    return tool(**({"scope": "fill", "domain": "notes.local"} | options))(function)
+    words = {} if function.__doc__ else {"description": "What it does."}
+    return tool(**({"scope": "fill", "domain": "notes.local"} | words | options))(function)
 
 
 async def test_the_quick_example_makes_a_whole_tool():
@@ -227,3 +228,35 @@ def test_a_wrong_tool_is_refused_where_it_is_decorated():
 
 async def by_name(text: str) -> ToolOutput:
     raise AssertionError
+
+
+def test_a_tool_without_words_is_refused_where_it_is_decorated():
+    """A planner chooses by them; either the docstring or the option will do."""
+    with pytest.raises(BadToolError, match="'by_name': needs a docstring, or description="):
+        tool(scope="fill", domain="notes.local")(by_name)
+    assert tool(scope="fill", domain="notes.local", description="By name.")(by_name).description == "By name."
+
+
+async def returns_text(text: str) -> str:
+    return text
+
+
+async def returns_a_list(text: str) -> list[str]:
+    return [text]
+
+
+@pytest.mark.parametrize(("function", "named"), [(returns_text, "str"), (returns_a_list, "list")])
+def test_a_function_that_says_it_returns_something_else_is_refused(function, named):
+    """Each of its calls would fail, and only the planner would be told."""
+    with pytest.raises(BadToolError, match=f"must return a ToolOutput, not {named}"):
+        make(function)
+
+
+def test_a_decorated_tool_may_say_which_of_its_calls_always_ask():
+    """As a Tool that is built by hand."""
+
+    def asks(args):
+        return args["text"] == "send it"
+
+    assert make(by_name, asks=asks).asks is asks
+    assert make(by_name).asks is None

@@ -47,6 +47,7 @@ from foxloop_trio.trail import Fault, MemoryTrail, Verified, open_trail, verify_
 
 @tool(scope="fill", domain="notes.local")
 async def save_note(text: str, ctx: ToolContext) -> ToolOutput:
+    """Save a note."""
     ctx.report_effect("done")
     return ToolOutput(ok=True, summary="Saved.", check=CheckResult(ok=True, checks=[CheckLine(part="note", ok=True)]))
 
