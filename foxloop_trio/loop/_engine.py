@@ -222,7 +222,7 @@ class Engine(Calls):
         plan = _plan(
             step=self.step,
             text=reply.text,
-            calls=reply.planned if self._plain else tuple([self._as_shown(call) for call in calls]),
+            calls=tuple([call.planned if self._plain else self._as_shown(call) for call in calls]),
             provider=answer.provider,
             tier=answer.tier,
             repairs=reply.repairs,
