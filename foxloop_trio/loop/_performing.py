@@ -91,7 +91,6 @@ class Ports:
 
 
 _ok = unchecked(Ok)
-_tool_end = unchecked(ToolEnd)
 
 
 class Performer:
@@ -446,7 +445,9 @@ class Performer:
             if type(output) is not ToolOutput:
                 wrong = TypeError(f"the tool returned {type(output).__name__}, not a ToolOutput")
                 return raised(wrong, tool=ToolEnd(effect=reported_effect(effect)))
-        waited.value = _tool_end(output=output, effect=effect.ctx._cell.effect)
+        if effect.ctx._cell.effect is not None:
+            return Ok(ToolEnd(output=output, effect=effect.ctx._cell.effect))
+        waited.value = output
         return waited
 
     async def _tool_was_cut(self, effect: RunTool, waited: Waited) -> Answer:

@@ -19,7 +19,7 @@ from ..actions import Money
 from ..errors import BusyError
 from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
 from ..guarding import GuardChain
-from ._effects import OK, YES, Answer, ClosePermit, Emit, EngineEffect, Limit, Steps, Stop, StopCause, Turn, as_effect
+from ._effects import OK, YES, Answer, Emit, EngineEffect, Limit, Steps, Stop, StopCause, Turn, as_effect
 from ._engine import Engine
 from ._performing import Performer, Ports
 from ._recording import Recorder
@@ -206,8 +206,6 @@ class LoopRun:
                 if kind is Turn and performer.may_begin(effect):
                     await checkpoint_if_cancelled()
                     answer = YES
-                elif kind is ClosePermit and effect.permit.close_now():
-                    answer = OK
                 elif kind is Emit:
                     event: LoopEvent = effect.event
                     answer = await recorder.record(effect)
