@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, Literal, NoReturn, Protocol
 
 import attrs
@@ -132,7 +133,8 @@ _gate_decision = unchecked(GateDecision)
 _tool_result = unchecked(ToolResult)
 _turn = unchecked(Turn)
 _gate_check = unchecked(GateCheck)
-_run_tool = unchecked(RunTool)
+_planner_prompt: Final = lru_cache(maxsize=16, typed=True)(prompt.planner_prompt)
+"""It is the same for every run of a loop."""
 
 
 class Ended(Exception):
@@ -186,7 +188,7 @@ class Calls:
         """The call that holds a permit now."""
         self._results: list[SettleCall] = []
         self._all_ran = True
-        system = prompt.planner_prompt(max_calls_per_turn=setup.max_calls_per_turn, denials=setup.denials is not None)
+        system = _planner_prompt(max_calls_per_turn=setup.max_calls_per_turn, denials=setup.denials is not None)
         goal = prompt.goal_message(setup.goal, setup.nonce)
         # No digest of texts in which something is hidden: with all else in the trail, a short secret could be guessed from it.
         self._redacts = any(tool.redact is not None for tool in setup.tools.values())
@@ -525,7 +527,7 @@ class Calls:
         args: Any = allowed.args  # parsed from the permit, and nobody else's
         try:
             context = self._context(allowed.domain, permit)
-            end: ToolEnd | ToolOutput = taken((yield _run_tool(call.planned.id, tool, permit, args, context)))
+            end: ToolEnd | ToolOutput = taken((yield RunTool(call.planned.id, tool, permit, args, context)))
         except StepRaised as fault:
             call.end = fault.answer.tool or ToolEnd()
             ran = self._raised("tool-error", fault.answer, prompt.TOOL_RAISED)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -68,6 +69,7 @@ PLANNERS_TURN: Final = Turn("planner")
 NO_CALLS: Final[tuple[Sequence[Call], int]] = ((), 0)
 
 _plan = unchecked(Plan)
+_as_planned: Callable[[Call], PlannedCall] = attrgetter("planned")
 _ask_planner = unchecked(AskPlanner)
 
 
@@ -220,7 +222,7 @@ class Engine(Calls):
         plan = _plan(
             step=self.step,
             text=reply.text,
-            calls=tuple([call.planned if self._plain else self._as_shown(call) for call in calls]),
+            calls=tuple(map(_as_planned if self._plain else self._as_shown, calls)),
             provider=answer.provider,
             tier=answer.tier,
             repairs=reply.repairs,

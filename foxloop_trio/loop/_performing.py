@@ -129,8 +129,8 @@ class Performer:
         if not waits.quiet:
             plain = False
         elif turn.kind == "tool":
-            waits.now = waits.clock()
-            plain = waits.rested_since_tool and waits.now - self._judged_at <= FRESH_SECONDS
+            waits.now = now = waits.clock()
+            plain = waits.rested_since_tool and now - self._judged_at <= FRESH_SECONDS
         else:
             plain = waits.rested and turn.kind == "planner" and not self._asks_environments
             if plain:
