@@ -77,7 +77,7 @@ class LoopRun:
         self._generator = engine.run() if steps is None else steps
         self._carried = carried
         self._waits = Waits(ports.budget.work_seconds)
-        self._recorder = Recorder(ports.trail, run_id=run_id, timeout=ports.trail_timeout, times=self._times)
+        self._recorder = Recorder(ports.trail, run_id=run_id, timeout=ports.trail_timeout, times=self._waits.times)
         self._performer = Performer(ports, engine, self._waits, self._recorder, guards)
         self._parts = self._waits, self._generator.send, self._performer
         self._trail_timeout = ports.trail_timeout
@@ -271,11 +271,6 @@ class LoopRun:
 
     def _held_human(self, now: float) -> float:
         return now - self._handed_at if self._handed_at is not None and self._state == "open" else 0.0
-
-    def _times(self) -> dict[str, int]:
-        human = self._waits.human_seconds
-        work = trio.current_time() - self._waits.started_at - human
-        return {"work_ms": round(work * 1000), "human_ms": round(human * 1000)}
 
     # The end from outside
 

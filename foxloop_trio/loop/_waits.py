@@ -107,6 +107,11 @@ class Waits:
         """Seconds in which a person was waited for, those of a wait that still goes on included."""
         return self.human_seconds + (now - self._human_since if self._human_since is not None else 0.0)
 
+    def times(self) -> dict[str, int]:
+        """What each event's record says of the clocks."""
+        work = self.clock() - self.started_at - self.human_seconds
+        return {"work_ms": round(work * 1000), "human_ms": round(self.human_seconds * 1000)}
+
     # Waiting
 
     def out_of_time(self) -> bool:
