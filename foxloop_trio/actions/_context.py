@@ -37,10 +37,7 @@ class Effect:
 class EffectCell:
     """The one mutable place behind a frozen context: the newest effect that the tool reported."""
 
-    __slots__ = ("effect",)
-
-    def __init__(self) -> None:
-        self.effect: Effect | None = None
+    effect: Effect | None = None
 
 
 @attrs.frozen(kw_only=True)

@@ -12,12 +12,13 @@ _SHARED: Final = frozenset({str, int, float, bool, type(None)})
 def copied(value: Any) -> Any:
     """A deep copy of plain JSON, several times faster than `copy.deepcopy`, which gets whatever is no plain JSON."""
     kind = type(value)
+    if kind is dict:
+        for inner in value.values():
+            if type(inner) not in _SHARED:
+                return {key: inner if type(inner) in _SHARED else copied(inner) for key, inner in value.items()}
+        return value.copy()  # a flat one, as most are
     if kind in _SHARED:
         return value
-    if kind is dict:
-        if _SHARED.issuperset(map(type, value.values())):
-            return value.copy()
-        return {key: inner if type(inner) in _SHARED else copied(inner) for key, inner in value.items()}
     if kind is list:
         return [inner if type(inner) in _SHARED else copied(inner) for inner in value]
     return copy.deepcopy(value)

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from ..actions import MAX_SAFE_INTEGER, Money, unchecked
+from ..actions import MAX_SAFE_INTEGER, Money
 from ..errors import BadOptionsError
 from ..events import LimitName
 from ..ports import ChatReply, Usage
@@ -74,7 +74,7 @@ def recordable(value: Any) -> Any:
 
 @attrs.define
 class TokenUse:
-    """What one planner request used, measured by the model server or estimated by us from the lengths."""
+    """What one planner request used, where its reply does not say so in a sound `Usage`: estimated by us, or put right."""
 
     input_tokens: int
     output_tokens: int
@@ -86,12 +86,10 @@ class TokenUse:
     def total(self) -> int:
         return self.input_tokens + self.output_tokens
 
-    def to_json(self) -> dict[str, Any]:
-        return {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "estimated": self.estimated}
 
-
-def token_use(reply: object, characters_sent: Callable[[], int]) -> TokenUse:
-    """The usage a reply reports; where it reports none, or nonsense, the sum of both sizes over four, rounded up.
+def token_use(reply: object, characters_sent: Callable[[], int]) -> TokenUse | Usage:
+    """The usage a reply reports, itself when it is sound; where it reports none, or nonsense, the sum of both sizes over four,
+    rounded up.
 
     `characters_sent` is only asked when it is needed.
     """
@@ -99,15 +97,11 @@ def token_use(reply: object, characters_sent: Callable[[], int]) -> TokenUse:
     cost = None
     if isinstance(usage, Usage):
         inbound, outbound, cost = usage.input_tokens, usage.output_tokens, usage.cost
+        whole = type(inbound) is type(outbound) is int and 0 <= inbound <= MAX_SAFE_INTEGER and 0 <= outbound <= MAX_SAFE_INTEGER
+        if whole and type(usage) is Usage and (cost is None or type(cost) is Money):
+            return usage
         if cost is not None and not isinstance(cost, Money):
             cost = None
-        if (
-            type(inbound) is int
-            and type(outbound) is int
-            and 0 <= inbound <= MAX_SAFE_INTEGER
-            and 0 <= outbound <= MAX_SAFE_INTEGER
-        ):
-            return _use(inbound, outbound, False, cost)
         if _counts(inbound) and _counts(outbound):
             return TokenUse(math.ceil(inbound), math.ceil(outbound), False, cost)
     sent = characters_sent()
@@ -116,7 +110,10 @@ def token_use(reply: object, characters_sent: Callable[[], int]) -> TokenUse:
     return TokenUse(inbound, total - inbound, True, cost)
 
 
-_use = unchecked(TokenUse)
+def use_to_json(use: TokenUse | Usage) -> dict[str, Any]:
+    """What the trail says of it."""
+    estimated = isinstance(use, TokenUse) and use.estimated
+    return {"input_tokens": use.input_tokens, "output_tokens": use.output_tokens, "estimated": estimated}
 
 
 def usage_of(reply: object) -> Usage | None:

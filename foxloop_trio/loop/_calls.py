@@ -5,10 +5,10 @@ Part of the engine, and pure like it. `Calls` holds the state that calls change;
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, Literal, NoReturn, Protocol
 
 import attrs
@@ -46,7 +46,7 @@ from ..guarding import ToolCall as GuardedCall
 from ..guarding import ToolResult as GuardedResult
 from ..tools import Tool
 from ._budget import Budget
-from ._call import Call, OpenCall, Ran, failed
+from ._call import Call, Ran, digest_of, failed, returned
 from ._denials import Denials
 from ._effects import (
     NOTHING,
@@ -131,11 +131,10 @@ _context = unchecked(ToolContext)
 _tool_call = unchecked(ToolCall)
 _gate_decision = unchecked(GateDecision)
 _tool_result = unchecked(ToolResult)
-_open_call = unchecked(OpenCall)
-_ran = unchecked(Ran)
 _turn = unchecked(Turn)
 _gate_check = unchecked(GateCheck)
-_close_permit = unchecked(ClosePermit)
+_planner_prompt: Final = lru_cache(maxsize=16, typed=True)(prompt.planner_prompt)
+"""It is the same for every run of a loop."""
 
 
 class Ended(Exception):
@@ -185,10 +184,11 @@ class Calls:
         self.past_is_masked = False
         """Whether arguments of recalled calls are masked, so that they cannot be checked or compared."""
         self._in_doubt: dict[tuple[str, str], str] = {}
-        self._open: OpenCall | None = None
+        self._open: Call | None = None
+        """The call that holds a permit now."""
         self._results: list[SettleCall] = []
         self._all_ran = True
-        system = prompt.planner_prompt(max_calls_per_turn=setup.max_calls_per_turn, denials=setup.denials is not None)
+        system = _planner_prompt(max_calls_per_turn=setup.max_calls_per_turn, denials=setup.denials is not None)
         goal = prompt.goal_message(setup.goal, setup.nonce)
         # No digest of texts in which something is hidden: with all else in the trail, a short secret could be guessed from it.
         self._redacts = any(tool.redact is not None for tool in setup.tools.values())
@@ -266,21 +266,19 @@ class Calls:
         # The gate's leave, a human's included (steps 11 to 15). Leave that lapsed in waiting is asked for anew.
         for _ in range(REJUDGE_LIMIT):
             decision = self._judgement((yield _gate_check(action)))
-            if (answer := (yield self._decision(planned, decision, "check", action, shown))) is not OK:
+            if (answer := (yield self._decision(call, decision, "check", action, shown))) is not OK:
                 taken(answer)
             if not isinstance(decision, Allow):
                 denial = yield from self._after_no(call, tool, action, decision, shown)
                 if denial is not None:
                     return (yield from self._learn(call, denial))
             self._denials = 0
-            opened = self._open
-            assert opened is not None
-            if (answer := (yield _turn("tool", opened.permit))) is YES or self._may_begin(answer):
+            if (answer := (yield _turn("tool", call.permit))) is YES or self._may_begin(answer):
                 break
-            yield from self._give_back(opened)
+            yield from self._give_back(call)
         else:
             self._block("gate-deny", f"expired: {PERMIT_WORDS}")
-        ran = yield from self._execute(call, tool, opened)
+        ran = yield from self._execute(call, tool)
         self._ended_with(call, ran)
         if (answer := (yield self._result(call, ran))) is not OK:
             taken(answer)
@@ -404,17 +402,18 @@ class Calls:
             return decision
         final: Decision = decision
         if isinstance(decision, Ask):
-            final = yield from self._approved(call.planned, tool, action, decision, shown)
+            final = yield from self._approved(call, tool, action, decision, shown)
         if isinstance(final, Deny):
             self._block("gate-deny", f"{final.reason}: {final.message}")
         return None
 
-    def _give_back(self, opened: OpenCall) -> Steps[None]:
+    def _give_back(self, call: Call) -> Steps[None]:
         """Leave that lapsed before anything began."""
+        assert call.permit is not None
         effect = Effect(state="not-started")
-        opened.noted = True
-        yield from perform(self._note("loop.effect", self._effect_note(opened.call, effect, ToolEnd())))
-        yield from perform(ClosePermit(opened.permit, "release"))
+        call.noted = True
+        yield from perform(self._note("loop.effect", self._effect_note(call.planned, effect, ToolEnd())))
+        yield from perform(ClosePermit(call.permit, "release"))
         self._open = None
 
     def _may_learn(self, denial: Deny) -> Steps[bool]:
@@ -438,7 +437,7 @@ class Calls:
         return (yield from self._conclude(call, failed("gate-deny", prompt.denied(denial.reason, denial.message)), counted=False))
 
     def _judged(
-        self, call: PlannedCall, ask: GateCheck | GateRedeem, via: Literal["check", "redeem"], action: Action, shown: Any
+        self, call: Call, ask: GateCheck | GateRedeem, via: Literal["check", "redeem"], action: Action, shown: Any
     ) -> Steps[Decision]:
         """One answer of the gate, recorded and shown before anything is done about it."""
         decision = self._judgement((yield ask))
@@ -457,14 +456,15 @@ class Calls:
         raise AssertionError("`taken` raises for whatever is not Ok")
 
     def _decision(
-        self, call: PlannedCall, decision: Decision, via: Literal["check", "redeem"], action: Action, shown: Any
+        self, call: Call, decision: Decision, via: Literal["check", "redeem"], action: Action, shown: Any
     ) -> Emit | GateDecision:
         """The effect that says a decision. An allowed call is open from here on."""
         if isinstance(decision, Allow):
-            self._open = _open_call(call, decision.permit, decision.permit.action)
+            call.open(decision.permit)
+            self._open = call
         event = _gate_decision(
             step=self.step,
-            id=call.id,
+            id=call.planned.id,
             via=via,
             decision=decision.decision,
             action=_action(tool=action.tool, args=copied(shown), domain=action.domain, scope=action.scope, amount=action.amount),
@@ -473,11 +473,11 @@ class Calls:
         if self._plain:
             return event
         record = decision_to_json(decision)
-        if isinstance(decision, Allow) and self._open is not None:
-            record["allowed"] = _allowed_record(self._open.allowed, action, shown)
+        if isinstance(decision, Allow) and call.allowed is not None:
+            record["allowed"] = _allowed_record(call.allowed, action, shown)
         return self._say(event, record)
 
-    def _approved(self, call: PlannedCall, tool: Tool, action: Action, asked: Ask, shown: Any) -> Steps[Decision]:
+    def _approved(self, call: Call, tool: Tool, action: Action, asked: Ask, shown: Any) -> Steps[Decision]:
         """A human's answer and what the gate makes of it (7.3). The human sees the very action; events may show less of it."""
         if not self._setup.can_ask:
             self._block("approval-unavailable", "the gate asks for a human, and the loop has no on_approval")
@@ -488,10 +488,10 @@ class Calls:
             self._may_begin((yield Turn("approval", expires_at=asked.expires_at)))
             if tool.describe is not None:
                 described = yield from perform(Describe(tool, copied(action.args), self._context(action.domain)))
-            request = approval_request(asked, action, step=self.step, call_id=call.id, described=described)
+            request = approval_request(asked, action, step=self.step, call_id=call.planned.id, described=described)
             event = ApprovalNeeded(
                 step=self.step,
-                id=call.id,
+                id=call.planned.id,
                 request_id=request.request_id,
                 action=_with_args(action, copied(shown)),
                 expires_at=request.expires_at,
@@ -515,41 +515,40 @@ class Calls:
 
     # The tool
 
-    def _execute(self, call: Call, tool: Tool, opened: OpenCall) -> Steps[Ran]:
+    def _execute(self, call: Call, tool: Tool) -> Steps[Ran]:
         """Run what was allowed, with the arguments inside the permit (steps 16 to 20)."""
         self.tool_runs += 1
-        allowed, permit = opened.allowed, opened.permit
+        allowed, permit = call.allowed, call.permit
+        assert allowed is not None
+        assert permit is not None
         if allowed.tool != tool.name:
             self._block("gate-mismatch", f"the gate allowed {allowed.tool!r} when it was asked about {tool.name!r}")
-        opened.started = True
+        call.started = True
         args: Any = allowed.args  # parsed from the permit, and nobody else's
         try:
             context = self._context(allowed.domain, permit)
-            end: ToolEnd = taken((yield RunTool(call.planned.id, tool, permit, args, context)))
+            end: ToolEnd | ToolOutput = taken((yield RunTool(call.planned.id, tool, permit, args, context)))
         except StepRaised as fault:
-            ended = fault.answer.tool or ToolEnd()
+            call.end = fault.answer.tool or ToolEnd()
             ran = self._raised("tool-error", fault.answer, prompt.TOOL_RAISED)
         except LimitReached as limit:
             if limit.answer.which not in ("tool_seconds", "approval_seconds"):
                 raise
             ended = limit.answer.tool or ToolEnd()
             ended.effect = ended.effect or Effect(state="unknown")
-            opened.end, opened.noted = ended, True
+            call.end, call.noted = ended, True
             taken((yield self._note("loop.effect", self._effect_note(call.planned, ended.effect, ended))))
             ran = self._timed_out(tool, limit.answer.which, ended)
         else:
-            ended, output = end, end.output
-            assert output is not None
-            ran = _ran(output=output, reason=None if output.ok else "failed", effect=end.effect, shown=end.shown)
-            if tool.scope == "read" and output.ok:
-                ran.seen = end.seen or _seen(output)
+            call.end = end  # so that a stop that comes before the result is on record can say how it ended
+            ran = returned(end)
+            if tool.scope == "read" and ran.output.ok:
+                ran.seen = (end.seen if isinstance(end, ToolEnd) else None) or digest_of(ran.output)
                 self._looked(allowed.domain, ran.seen)
-        opened.end = ended  # so that a stop that comes before the result is on record can say how it ended
-        effect = ended.effect
-        # What it spent stays spent, unless it said that it did nothing.
-        close = _close_permit(permit, "release" if effect is not None and effect.state == "not-started" else "settle")
-        if (answer := (yield close)) is not OK:
-            taken(answer)
+        effect = ran.effect
+        # What it spent stays spent, unless it said that it did nothing. Where there are no books, there is nothing to be done.
+        if not permit.close_now():
+            taken((yield ClosePermit(permit, "release" if effect is not None and effect.state == "not-started" else "settle")))
         self._open = None
         if effect is not None and not ran.output.ok:
             held = ("partial", "unknown", "done") if ran.reason == "timeout" else ("partial", "unknown")
@@ -695,11 +694,6 @@ def _allowed_record(allowed: Action, judged: Action, shown: Any) -> dict[str, An
     if shown is not judged.args:
         allowed = _with_args(allowed, shown if allowed.args == judged.args else {"withheld": True})
     return allowed.to_json()
-
-
-def _seen(output: ToolOutput) -> str:
-    """A digest of what a read saw."""
-    return hashlib.sha256(f"{output.summary}\0{output.untrusted or ''}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _result_record(ran: Ran, shown: str) -> dict[str, Any]:

@@ -252,8 +252,11 @@ class AskHuman(EngineEffect[object]):
 
 
 @attrs.define
-class RunTool(EngineEffect[ToolEnd]):
-    """Run a tool under a permit, with `args`, which are a copy of the permit's and this call's alone."""
+class RunTool(EngineEffect[ToolEnd | ToolOutput]):
+    """Run a tool under a permit, with `args`, which are a copy of the permit's and this call's alone.
+
+    A bare `ToolOutput` is what it returned, when there is nothing else to say of how it ended.
+    """
 
     call_id: str
     tool: Tool

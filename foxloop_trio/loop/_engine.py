@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import attrs
@@ -20,9 +21,9 @@ from .. import prompt
 from ..actions import Allow, CheckLine, CheckResult, Effect, Money, ToolOutput, copied, unchecked
 from ..events import Aborted, Blocked, Check, Done, InFlight, Plan, PlannedCall, StopEvent, ToolCall
 from ..guarding import ModelReply
-from ..ports import ChatReply
+from ..ports import ChatReply, Usage
 from ..tools import Tool
-from ._budget import TokenUse, token_use, usage_of
+from ._budget import TokenUse, token_use, usage_of, use_to_json
 from ._call import Call, failed
 from ._calls import SUMMARY_LIMIT, Calls, Ended, Setup, as_guarded
 from ._effects import (
@@ -68,6 +69,7 @@ PLANNERS_TURN: Final = Turn("planner")
 NO_CALLS: Final[tuple[Sequence[Call], int]] = ((), 0)
 
 _plan = unchecked(Plan)
+_as_planned: Callable[[Call], PlannedCall] = attrgetter("planned")
 _ask_planner = unchecked(AskPlanner)
 
 
@@ -142,15 +144,13 @@ class Engine(Calls):
             return
         event = ToolCall(step=0, id=planned.id, name=planned.name, args=copied(call.shown))
         yield from perform(self._say(event, self._call_record(call, None) if self._setup.recorded else NOTHING))
-        decision = yield from self._judged(planned, GateCheck(action, store_request=False), "check", action, shown)
+        decision = yield from self._judged(call, GateCheck(action, store_request=False), "check", action, shown)
         if not isinstance(decision, Allow):
             return
-        opened = self._open
-        assert opened is not None
-        if not self._may_begin((yield Turn("tool", opened.permit))):
-            yield from self._give_back(opened)
+        if not self._may_begin((yield Turn("tool", call.permit))):
+            yield from self._give_back(call)
             return
-        ran = yield from self._execute(call, tool, opened)
+        ran = yield from self._execute(call, tool)
         if ran.output.ok:
             self._last_check = ran.output.check
             self._history.add_call(planned)
@@ -222,7 +222,7 @@ class Engine(Calls):
         plan = _plan(
             step=self.step,
             text=reply.text,
-            calls=reply.planned if self._plain else tuple([self._as_shown(call) for call in calls]),
+            calls=tuple(map(_as_planned if self._plain else self._as_shown, calls)),
             provider=answer.provider,
             tier=answer.tier,
             repairs=reply.repairs,
@@ -259,7 +259,7 @@ class Engine(Calls):
             return PlannedCall(id=call.planned.id, name=call.planned.name, args=args)
         return call.planned
 
-    def _correct(self, problem: str, use: TokenUse) -> Steps[None]:
+    def _correct(self, problem: str, use: TokenUse | Usage) -> Steps[None]:
         """A reply that cannot be read: nothing of it is run, and the planner is told what is wrong with it (ruling 11)."""
         plan = Plan(step=self.step, text=None, calls=(), problem=problem)
         yield from perform(self._say(plan, self._spent(use) if self._setup.recorded else NOTHING))
@@ -315,8 +315,8 @@ class Engine(Calls):
         elif self.cost.currency == cost.currency:
             self.cost = Money(value=self.cost.value + cost.value, currency=cost.currency)
 
-    def _spent(self, use: TokenUse) -> dict[str, Any]:
-        record: dict[str, Any] = {"usage": use.to_json(), "tokens": self.tokens}
+    def _spent(self, use: TokenUse | Usage) -> dict[str, Any]:
+        record: dict[str, Any] = {"usage": use_to_json(use), "tokens": self.tokens}
         if self.cost is not None:
             record["cost"] = self.cost.to_json()
         if self._cost_unknown:
@@ -418,12 +418,14 @@ class Engine(Calls):
             return None
         effect = Effect(state="not-started")
         if opened.started:
-            end = opened.end or end
+            if opened.end is not None:
+                end = ToolEnd(output=opened.end) if isinstance(opened.end, ToolOutput) else opened.end
             effect = end.effect or _effect_of(end.output)
         if noted and not opened.noted:
-            yield self._note("loop.effect", self._effect_note(opened.call, effect, end))
+            yield self._note("loop.effect", self._effect_note(opened.planned, effect, end))
+        assert opened.permit is not None
         yield ClosePermit(opened.permit, "release" if effect.state == "not-started" else "settle")
-        return InFlight(call_id=opened.call.id, name=opened.call.name, effect=effect) if opened.started else None
+        return InFlight(call_id=opened.planned.id, name=opened.planned.name, effect=effect) if opened.started else None
 
     def close_up(self) -> Generator[EngineEffect[Any], Answer, InFlight | None]:
         """For a driver whose engine broke: close the call that is open."""

@@ -19,7 +19,6 @@ from typing import Any, Final
 
 import attrs
 import trio
-from trio import current_time
 from trio.lowlevel import checkpoint_if_cancelled
 
 from ..actions import Allow, CheckResult, Effect, Permit, ToolOutput, copied, unchecked
@@ -91,7 +90,6 @@ class Ports:
 
 
 _ok = unchecked(Ok)
-_tool_end = unchecked(ToolEnd)
 
 
 class Performer:
@@ -115,27 +113,10 @@ class Performer:
         self._turned = False
         self._tool_began = False
         self._end: ToolEnd | None = None
-        self.handlers: dict[type[EngineEffect[Any]], Callable[[Any], Awaitable[Answer]]] = {
-            Turn: self._turn,
-            AskPlanner: self._ask_planner,
-            AskGuards: self._ask_guards,
-            Redact: self._redact,
-            Prepare: self._prepare,
-            Domain: self._domain,
-            GateCheck: self._gate_check,
-            GateRedeem: self._gate_redeem,
-            Retry: self._retry,
-            Describe: self._describe,
-            AskHuman: self._ask_human,
-            RunTool: self._run_tool,
-            RunCheck: self._run_check,
-            ClosePermit: self._close_permit,
-            Note: self._note,
-        }
 
     async def perform(self, effect: EngineEffect[Any]) -> Answer:
         """One effect to its answer."""
-        return await self.handlers[type(effect)](effect)
+        return await HANDLERS[type(effect)](self, effect)
 
     # May it begin?
 
@@ -148,8 +129,8 @@ class Performer:
         if not waits.quiet:
             plain = False
         elif turn.kind == "tool":
-            waits.now = current_time()
-            plain = waits.rested_since_tool and waits.now - self._judged_at <= FRESH_SECONDS
+            waits.now = now = waits.clock()
+            plain = waits.rested_since_tool and now - self._judged_at <= FRESH_SECONDS
         else:
             plain = waits.rested and turn.kind == "planner" and not self._asks_environments
             if plain:
@@ -185,7 +166,7 @@ class Performer:
             return Stop("abort")
         if waits.out_of_time():
             return Limit("seconds")
-        if permit is not None and current_time() - self._judged_at > FRESH_SECONDS:
+        if permit is not None and waits.clock() - self._judged_at > FRESH_SECONDS:
             waited = await self._wait_step("gate", permit.valid)
             if isinstance(waited, Waited) and waited.cut is not None:
                 return waited.cut
@@ -222,7 +203,8 @@ class Performer:
 
     async def _ask_planner(self, effect: AskPlanner) -> Answer:
         turned, self._turned = self._turned, False
-        if self._waits.paused:  # since its turn, while the observation was put on record
+        waits = self._waits
+        if not waits.quiet and waits.paused:  # since its turn, while the observation was put on record
             cut = await self._while_paused()
             if cut is not None:
                 return cut
@@ -231,12 +213,12 @@ class Performer:
         if self._guards is not None:
             limit, seconds = self._guarded(self._guards, limit, seconds)
         if effect.settle is None:
-            waited = await self._waits.wait("planner", limit, seconds, self._chat, effect.messages, watched=True, turned=turned)
+            waited = await waits.wait("planner", limit, seconds, self._chat, effect.messages, watched=True, turned=turned)
             if type(waited.value) is not ChatReply:
                 waited.value = _exact(waited.value, ChatReply)
             return waited if type(waited) is Ok else _answer(waited)
-        race = Race(self._ports, self._waits, effect)
-        waited = await self._waits.wait("planner", limit, seconds, race.run)
+        race = Race(self._ports, waits, effect)
+        waited = await waits.wait("planner", limit, seconds, race.run)
         if race.settle_fault is not None:
             error = self._engine.masks.text(raised(race.settle_fault).message)
             await self._recorder.record(Note("loop.settle-error", {"step": self._engine.step, "error": error}, essential=False))
@@ -268,7 +250,7 @@ class Performer:
     def _guarded(self, guards: GuardChain, limit: WaitLimit, seconds: float) -> tuple[WaitLimit, float]:
         """The limit of a planner's or a tool's wait; or a guard's deadline, when that is nearer."""
         assert self._engine.guards is not None
-        left = guards.deadline(self._engine.guards.state) - current_time()
+        left = guards.deadline(self._engine.guards.state) - self._waits.clock()
         return ("seconds", max(0.0, left)) if left < seconds else (limit, seconds)
 
     # The tool's own functions
@@ -358,7 +340,7 @@ class Performer:
                 decision = called(check_now, effect.action)
         except Exception as error:
             fault = error
-        self._judged_at = current_time()
+        self._judged_at = waits.clock()
         if waits.aborted:
             return await self._given_back(Waited(decision, fault is None, fault, Stop("abort")))
         if fault is not None:
@@ -376,7 +358,7 @@ class Performer:
         """A decision, or why there is none. Leave that came too late is given back; the use stays counted."""
         with self._acting:
             waited = await self._waits.wait("gate", "step_seconds", STEP_SECONDS, ask, *args)
-        self._judged_at = current_time()
+        self._judged_at = self._waits.clock()
         return self._decided(waited.value) if isinstance(waited, Ok) else await self._given_back(waited)
 
     async def _given_back(self, waited: Waited) -> Answer:
@@ -446,7 +428,9 @@ class Performer:
             if type(output) is not ToolOutput:
                 wrong = TypeError(f"the tool returned {type(output).__name__}, not a ToolOutput")
                 return raised(wrong, tool=ToolEnd(effect=reported_effect(effect)))
-        waited.value = _tool_end(output=output, effect=effect.ctx._cell.effect)
+        if effect.ctx._cell.effect is not None:
+            return Ok(ToolEnd(output=output, effect=effect.ctx._cell.effect))
+        waited.value = output
         return waited
 
     async def _tool_was_cut(self, effect: RunTool, waited: Waited) -> Answer:
@@ -493,7 +477,7 @@ class Performer:
 
     async def _note_late(self, effect: RunTool, cut_at: float) -> None:
         """A tool that went on for longer than the grace after it was cut is named in the trail, now that it has ended."""
-        late = current_time() - cut_at
+        late = self._waits.clock() - cut_at
         if late > self._ports.cancel_grace:
             data = {"step": self._engine.step, "id": effect.call_id, "name": effect.tool.name, "late_ms": round(late * 1000)}
             await self._recorder.record(Note("loop.late-tool", data, essential=False))
@@ -507,6 +491,26 @@ class Performer:
             if failed is not None and effect.essential:
                 return failed
         return Stop("abort") if self._waits.aborted else OK
+
+
+HANDLERS: Final[Mapping[type, Callable[[Performer, Any], Awaitable[Answer]]]] = {
+    Turn: Performer._turn,
+    AskPlanner: Performer._ask_planner,
+    AskGuards: Performer._ask_guards,
+    Redact: Performer._redact,
+    Prepare: Performer._prepare,
+    Domain: Performer._domain,
+    GateCheck: Performer._gate_check,
+    GateRedeem: Performer._gate_redeem,
+    Retry: Performer._retry,
+    Describe: Performer._describe,
+    AskHuman: Performer._ask_human,
+    RunTool: Performer._run_tool,
+    RunCheck: Performer._run_check,
+    ClosePermit: Performer._close_permit,
+    Note: Performer._note,
+}
+"""What performs each effect but `Emit`, which hands something over as well."""
 
 
 def reported_effect(effect: RunTool) -> Effect | None:

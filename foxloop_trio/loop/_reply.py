@@ -7,7 +7,7 @@ what cannot is a `BadReplyError` that names the part. All that leaves here is te
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -69,9 +69,7 @@ class ReadReply:
     """What a reply says."""
 
     text: str | None
-    calls: tuple[Call, ...]
-    planned: tuple[PlannedCall, ...]
-    """The same calls, as the planner wrote them."""
+    calls: Sequence[Call]
     message: FrozenDict
     """For the history: role, content, and `tool_calls` when there are some, all of which any server takes."""
     repairs: tuple[str, ...]
@@ -104,38 +102,37 @@ def _read_plain(reply: object, names: Container[str], used: set[str]) -> ReadRep
 
     None says nothing. (`_read` needs several times as long to tell what is wrong with a reply when something is.)
     """
-    if type(reply) is not ChatReply or type(reply.message) is not dict or reply.finish_reason == "length":
+    if type(reply) is not ChatReply or type(message := reply.message) is not dict or reply.finish_reason == "length":
         return None
-    content, raw_calls = reply.message.get("content"), reply.message.get("tool_calls")
-    if content is not None or type(raw_calls) is not list or not 0 < len(raw_calls) <= HISTORY_CALLS:
+    raw_calls = message.get("tool_calls")
+    if message.get("content") is not None or type(raw_calls) is not list or not 0 < len(raw_calls) <= HISTORY_CALLS:
         return None
     if type(reply.provider) not in TEXT_OR_NONE or type(reply.tier) not in TEXT_OR_NONE:
         return None
     calls: list[Call] = []
-    planned: list[PlannedCall] = []
-    kept: list[FrozenDict] = []
-    ids: list[str] = []
+    kept: dict[str, FrozenDict] = {}
+    """By their ids."""
     size = 0
     for call in raw_calls:
         if type(call) is not dict or type(function := call.get("function")) is not dict:
             return None
-        call_id, name, raw = call.get("id"), function.get("name"), function.get("arguments")
+        try:
+            call_id, name, raw = call["id"], function["name"], function["arguments"]
+        except KeyError:
+            return None
         if not (type(call_id) is type(name) is type(raw) is str) or name not in names:
             return None
-        if call_id in used or call_id in ids or call_id == "first_read" or usable_id(call_id) is None:
+        if call_id in used or call_id in kept or call_id == "first_read" or usable_id(call_id) is None:
             return None
         value = plain_arguments(raw)
         size += len(call_id) + len(name) + len(raw)
         if value is None or size > REPLY_LIMIT:
             return None
-        ids.append(call_id)
-        as_written = _planned(id=call_id, name=name, args=raw)
-        planned.append(as_written)
-        calls.append(_call(as_written, value, value, True))
-        kept.append(FrozenDict(id=call_id, type="function", function=FrozenDict(name=name, arguments=raw)))
-    used.update(ids)
-    message = FrozenDict(role="assistant", content=None, tool_calls=FrozenList(kept))
-    return _read_reply(None, tuple(calls), tuple(planned), message, (), len(kept))
+        calls.append(_call(_planned(id=call_id, name=name, args=raw), value, value, True))
+        kept[call_id] = FrozenDict(id=call_id, type="function", function=FrozenDict(name=name, arguments=raw))
+    used.update(kept)
+    message = FrozenDict(role="assistant", content=None, tool_calls=FrozenList(kept.values()))
+    return _read_reply(None, calls, message, (), len(kept))
 
 
 def _read(reply: object, step: int, names: Container[str], used: set[str]) -> ReadReply:
@@ -158,7 +155,7 @@ def _read(reply: object, step: int, names: Container[str], used: set[str]) -> Re
     if not raw_calls:
         if raw_calls is not None and not isinstance(raw_calls, list | tuple):
             raise BadReplyError(f"message.tool_calls is {type(raw_calls).__name__}, not a list")
-        return ReadReply(content, (), (), FrozenDict(role="assistant", content=content), tuple(repairs), 0)
+        return ReadReply(content, (), FrozenDict(role="assistant", content=content), tuple(repairs), 0)
     if not isinstance(raw_calls, list | tuple):
         raise BadReplyError(f"message.tool_calls is {type(raw_calls).__name__}, not a list")
     if len(raw_calls) > CALLS_LIMIT:
@@ -173,7 +170,7 @@ def _read(reply: object, step: int, names: Container[str], used: set[str]) -> Re
         if index < HISTORY_CALLS:
             kept.append(sent)
     whole = FrozenDict(role="assistant", content=content, tool_calls=FrozenList(kept))
-    return ReadReply(content, tuple(calls), tuple([call.planned for call in calls]), whole, tuple(repairs), len(kept))
+    return ReadReply(content, calls, whole, tuple(repairs), len(kept))
 
 
 def _read_content(content: Any, repairs: list[str]) -> str:

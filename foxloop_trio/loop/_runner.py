@@ -19,9 +19,9 @@ from ..actions import Money
 from ..errors import BusyError
 from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEvent, Outcome, StopEvent, outcome_of
 from ..guarding import GuardChain
-from ._effects import OK, YES, Answer, ClosePermit, Emit, EngineEffect, Limit, Steps, Stop, StopCause, Turn, as_effect
+from ._effects import OK, YES, Answer, Emit, EngineEffect, Limit, Steps, Stop, StopCause, Turn, as_effect
 from ._engine import Engine
-from ._performing import Performer, Ports
+from ._performing import HANDLERS, Performer, Ports
 from ._recording import Recorder
 from ._waits import Waits
 
@@ -41,8 +41,9 @@ class Statistics:
     waiting_since: float | None
 
 
-EVENTS: Final = frozenset(get_args(LoopEvent))
 NOTABLE: Final = STOP_EVENTS | {ApprovalNeeded}
+"""Events with which more begins or ends than one step."""
+PASSING: Final = frozenset(get_args(LoopEvent)) - NOTABLE
 
 STOP_RESERVE: Final = 1.0
 """Seconds of `trail_timeout` (at most half of it) that what goes before the stop record leaves to it. Ours."""
@@ -76,13 +77,15 @@ class LoopRun:
         self._generator = engine.run() if steps is None else steps
         self._carried = carried
         self._waits = Waits(ports.budget.work_seconds)
-        self._recorder = Recorder(ports.trail, run_id=run_id, timeout=ports.trail_timeout, times=self._times)
+        self._recorder = Recorder(ports.trail, run_id=run_id, timeout=ports.trail_timeout, times=self._waits.times)
         self._performer = Performer(ports, engine, self._waits, self._recorder, guards)
-        self._parts = self._generator.send, self._recorder, self._performer, self._performer.handlers
+        self._parts = self._waits, self._generator.send, self._performer
         self._trail_timeout = ports.trail_timeout
         self._state: Literal["new", "open", "ended", "left"] = "new"
         self._outcome: Outcome | None = None
         self._begun = False
+        self._usual = False
+        """The consumer holds an event, and one whose answer is `OK` as long as nothing has stopped or paused the run."""
         self._current: EngineEffect[Any] | None = None
         self._handed_at: float | None = None
         """Since when the consumer holds what a human is asked; None when it holds anything else."""
@@ -154,7 +157,8 @@ class LoopRun:
                 raise
         self._state = "open"
         work, human = self._carried
-        self._waits.started_at = trio.current_time() - work - human
+        self._waits.clock = trio.lowlevel.current_clock().current_time
+        self._waits.started_at = self._waits.clock() - work - human
         self._waits.human_seconds = human
         return self
 
@@ -182,41 +186,34 @@ class LoopRun:
 
     @trio.lowlevel.enable_ki_protection
     async def __anext__(self) -> LoopEvent:
-        waits = self._waits
-        if self._state != "open" or self._leaving or waits.reader is not None:
+        waits, send, performer = self._parts
+        if waits.reader is not None or self._state != "open" or self._leaving:
             self._turn_away()
         waits.reader = current_task()
-        send, recorder, performer, handlers = self._parts
         try:
-            # The consumer came back: the answer to the event it held; None before the first effect, as every generator wants it.
-            answer: Answer | None
-            if self._begun:
-                answer = OK if waits.quiet and self._handed_at is None else self._answer_to_handed()
-            else:
-                answer, self._begun = None, True
             # Send answers and perform effects until an event is on record and can be handed over.
+            answer = OK if self._usual and waits.quiet else self._answer_to_handed()
             while True:
                 effect: Any = send(answer)  # type: ignore[arg-type]
                 kind = type(effect)
-                if kind in EVENTS:
-                    if kind in NOTABLE:
-                        self._hand_over(effect)
+                if kind in PASSING:
                     return effect  # type: ignore[no-any-return]
                 self._current = effect
                 if kind is Turn and performer.may_begin(effect):
                     await checkpoint_if_cancelled()
                     answer = YES
-                elif kind is ClosePermit and effect.permit.close_now():
-                    answer = OK
                 elif kind is Emit:
                     event: LoopEvent = effect.event
-                    answer = await recorder.record(effect)
+                    answer = await self._recorder.record(effect)
                     if answer is None or (isinstance(event, Blocked) and event.reason == "trail-failed"):
                         if type(event) in NOTABLE:
                             self._hand_over(event)
                         return event
+                elif kind in NOTABLE:
+                    self._hand_over(effect)
+                    return effect  # type: ignore[no-any-return]
                 else:
-                    answer = await handlers[kind](effect)
+                    answer = await HANDLERS[kind](performer, effect)
         except GeneratorExit:
             # Somebody closed this coroutine: nothing can be awaited any more, not even the record of the end.
             self._finish(Aborted(step=self._engine.step))
@@ -241,7 +238,7 @@ class LoopRun:
     def _hand_over(self, event: LoopEvent) -> None:
         """The consumer gets an event with which more begins or ends than one step."""
         if isinstance(event, ApprovalNeeded):
-            self._handed_at = trio.current_time()
+            self._handed_at, self._usual = self._waits.clock(), False
         elif isinstance(event, Done | Blocked | Aborted):
             self._finish(event)
 
@@ -258,11 +255,15 @@ class LoopRun:
             if self._guards is not None and self._engine.guards is not None:
                 self._guards.close(self._engine.guards.state)
 
-    def _answer_to_handed(self) -> Answer:
-        """The answer to the event that the consumer held, when the time it took or something meanwhile makes a difference."""
-        waits = self._waits
+    def _answer_to_handed(self) -> Answer | None:
+        """The answer to the event that the consumer held, when the time it took or something meanwhile makes a difference; None
+        before the first effect, as every generator wants it."""
+        waits, self._usual = self._waits, True
+        if not self._begun:
+            self._begun = True
+            return None
         if self._handed_at is not None:
-            waits.human_seconds += trio.current_time() - self._handed_at
+            waits.human_seconds += waits.clock() - self._handed_at
             self._handed_at = None
         if waits.aborted:
             return Stop("abort")
@@ -270,11 +271,6 @@ class LoopRun:
 
     def _held_human(self, now: float) -> float:
         return now - self._handed_at if self._handed_at is not None and self._state == "open" else 0.0
-
-    def _times(self) -> dict[str, int]:
-        human = self._waits.human_seconds
-        work = trio.current_time() - self._waits.started_at - human
-        return {"work_ms": round(work * 1000), "human_ms": round(human * 1000)}
 
     # The end from outside
 

@@ -56,6 +56,8 @@ class Waits:
         """Whether other tasks have had their turn since the planner was last about to be asked."""
         self.rested_since_tool = False
         """The same, since a tool last began."""
+        self.clock: Callable[[], float] = current_time
+        """Tells Trio's time. Once the run is open it is its clock's own method, which saves asking Trio for the clock each time."""
         self.now = 0.0
         """The time of the last look at the clock before a tool; good for the wait that comes right after it."""
         self.started_at = 0.0
@@ -105,11 +107,16 @@ class Waits:
         """Seconds in which a person was waited for, those of a wait that still goes on included."""
         return self.human_seconds + (now - self._human_since if self._human_since is not None else 0.0)
 
+    def times(self) -> dict[str, int]:
+        """What each event's record says of the clocks."""
+        work = self.clock() - self.started_at - self.human_seconds
+        return {"work_ms": round(work * 1000), "human_ms": round(self.human_seconds * 1000)}
+
     # Waiting
 
     def out_of_time(self) -> bool:
         """Whether the run's work time is used up."""
-        return self._limited and current_time() >= self.started_at + self.human_seconds + self._work_seconds
+        return self._limited and self.clock() >= self.started_at + self.human_seconds + self._work_seconds
 
     def others_had_their_turn(self) -> None:
         self.rested = self.rested_since_tool = True
@@ -132,9 +139,10 @@ class Waits:
         get their turn in this wait is noted. `turned`: a cancel that was pending was looked for right before; and for a tool, which
         is not watched, the clock.
         """
-        now = self.now if turned and not watched else current_time()
+        quick = self.quiet and seconds == NEVER and not human  # only an abort to come, or a cancel from outside, can cut it
+        now = self.now if turned and not watched else self.clock()
         deadline = NEVER
-        if seconds != NEVER or (self._limited and not human):
+        if not quick and (seconds != NEVER or (self._limited and not human)):
             deadline = now + seconds
             if not human:
                 run_deadline = self.started_at + self.human_seconds + self._work_seconds
@@ -142,10 +150,11 @@ class Waits:
                     deadline, limit = run_deadline, "seconds"
         self._scope = scope = CancelScope() if deadline == NEVER else CancelScope(deadline=deadline)
         self.now_waiting, self.hidden = (name, now), None
-        if human:
-            self._human_since = now
-        if self.aborted:
-            scope.cancel()
+        if not quick:
+            if human:
+                self._human_since = now
+            if self.aborted:
+                scope.cancel()
         value: Any = None
         returned = False
         fault: Exception | None = None
@@ -156,7 +165,7 @@ class Waits:
         try:
             with scope:
                 try:
-                    if not (turned and self.quiet and deadline == NEVER):
+                    if not (turned and quick):
                         # A cancel that came while a record was being written is seen before anything begins, not after.
                         await checkpoint_if_cancelled()
                     value = await interruptible(fn, *args)
@@ -181,15 +190,15 @@ class Waits:
                     self.rested = self.rested_since_tool = True
             if human:
                 self._human_since = None
-                self.human_seconds += current_time() - now
-        if returned and fault is None and deadline == NEVER and not self.aborted:
+                self.human_seconds += self.clock() - now
+        if quick and returned and fault is None and self.quiet:
             return _ok(value)
         # An abort or a limit wins over what came back late, which the caller may still want to have on record.
         waited = Waited(value, returned, fault)
         if self.aborted:
             waited.cut, waited.cut_at = Stop("abort"), self.aborted_at if self.aborted_at is not None else now
             waited.fault = waited.fault or self.hidden
-        elif scope.cancelled_caught or (deadline != NEVER and current_time() >= deadline):
+        elif scope.cancelled_caught or (deadline != NEVER and self.clock() >= deadline):
             waited.cut_at = deadline
             if limit == "step_seconds":
                 waited.fault = TimeoutError(f"{name} took longer than {seconds:g} s")

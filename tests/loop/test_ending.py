@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import signal
+import weakref
 from typing import Any
 
 import pytest
@@ -172,3 +174,18 @@ def test_the_statistics_of_a_run_can_be_read_when_trio_is_over(parts: Any) -> No
     bench = parts.Bench(parts.FINISH, parts.FINISH)
     trio.run(bench.run)
     assert bench.last.statistics().step == 2
+
+
+async def test_a_run_that_ended_and_is_let_go_of_goes_at_once(parts: Any, autojump_clock: Any) -> None:
+    """Its history with it: no part of it holds on to the whole, so nothing waits for the garbage collector."""
+    bench = parts.Bench(parts.reply(parts.call(text="a")), parts.FINISH)
+    gc.disable()
+    try:
+        async with bench.loop.run("g") as run:
+            async for _ in run:
+                pass
+        gone = weakref.ref(run)
+        del run
+        assert gone() is None
+    finally:
+        gc.enable()
