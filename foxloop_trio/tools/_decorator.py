@@ -70,8 +70,6 @@ def tool(
             raise BadToolError(f"@tool {own_name!r}: write it as an async function, so that it can be cancelled")
         words, param_words = _read_docstring(inspect.getdoc(function) or "")
         parameters, context_name = _parameters(function, own_name, param_words)
-        if not (words if description is None else description):
-            raise BadToolError(f"@tool {own_name!r}: needs a docstring, or description=, since the planner chooses by it")
 
         async def run(args: Args, ctx: ToolContext) -> ToolOutput:
             if context_name is None:
