@@ -85,11 +85,12 @@ def react(steps: int, repeat: int, as_json: bool) -> int:
 
 def contenders(steps: int, long_steps: int) -> tuple[list[Cell], list[str]]:
     """The cells of one round, and the names of the frameworks that are not installed."""
+    from ._bench_by_hand import sample_by_hand
     from ._bench_frameworks import FRAMEWORKS, installed
-    from ._bench_measure import ABORT, BARE, OURS, PAGES, TRAIL, Cell
+    from ._bench_measure import ABORT, BARE, BY_HAND, OURS, PAGES, TRAIL, Cell
     from ._bench_ours import OurSample, sample_abort, sample_bare
 
-    cells = [Cell(name=BARE, steps=steps, sample=sample_bare)]
+    cells = [Cell(name=BARE, steps=steps, sample=sample_bare), Cell(name=BY_HAND, steps=steps, sample=sample_by_hand)]
     for name, sample in ((OURS, OurSample()), (PAGES, OurSample(page_text=True)), (TRAIL, OurSample(trail=True))):
         cells += [Cell(name=name, steps=length, sample=sample) for length in (steps, long_steps)]
     cells.append(Cell(name=f"{OURS}, real gate", steps=steps, sample=OurSample(real_gate=True)))

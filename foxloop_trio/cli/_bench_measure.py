@@ -17,6 +17,7 @@ import attrs
 Sample = Callable[[int], float]
 
 BARE: Final = "bare Trio loop"
+BY_HAND: Final = "our parts, by hand"
 OURS: Final = "our loop"
 PAGES: Final = "our loop, page text"
 TRAIL: Final = "our loop, memory trail"

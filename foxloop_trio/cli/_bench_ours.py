@@ -14,7 +14,7 @@ from ..actions import Action, Allow, Ask, Deny
 from ..events import Aborted
 from ..gate import GateSide, create_gate
 from ..loop import Loop
-from ..ports import ChatReply, Gate
+from ..ports import ChatReply
 from ..tools import Tool
 from ..trail import MemoryTrail
 from ._bench_work import (
@@ -106,7 +106,7 @@ class OurSample:
         loops = [
             Loop(
                 planner=ReadyPlanner(ready),
-                gate=gate if self.real_gate else await _allowed_before(gate, steps),
+                gate=gate if self.real_gate else await allowed_before(gate, steps),
                 tools=[tool],
                 trail=MemoryTrail() if self.trail else None,
                 max_steps=steps + 1,
@@ -137,7 +137,7 @@ async def granted(tool: Tool) -> GateSide:
     return gate
 
 
-async def _allowed_before(gate: GateSide, steps: int) -> Gate:
+async def allowed_before(gate: GateSide, steps: int) -> AllowedBefore:
     answers: list[Allow] = []
     for step in range(steps):
         decision = await gate.check(Action(tool=TOOL_NAME, args=arguments(step), domain=HOST, scope="fill"))

@@ -8,10 +8,10 @@ import pytest
 
 from foxloop_trio.cli import _bench, _bench_frameworks, _bench_ours
 from foxloop_trio.cli._app import run
-from foxloop_trio.cli._bench_measure import ABORT, BARE, OURS, PAGES, TRAIL, Cell, Figure, Taken, figures, take
+from foxloop_trio.cli._bench_measure import ABORT, BARE, BY_HAND, OURS, PAGES, TRAIL, Cell, Figure, Taken, figures, take
 from foxloop_trio.cli._bench_work import TOOL_NAME, Notes, ReadyPlanner, arguments, bare_loop, compile_check, replies
 
-NAMES = [BARE, OURS, PAGES, TRAIL, f"{OURS}, real gate", f"{OURS}, real gate, memory trail"]
+NAMES = [BARE, BY_HAND, OURS, PAGES, TRAIL, f"{OURS}, real gate", f"{OURS}, real gate, memory trail"]
 
 
 @pytest.fixture(autouse=True)
@@ -43,8 +43,8 @@ def test_the_json_has_every_contender_and_every_figure_with_its_target(capsys: p
     assert run(["bench", "loop", "--steps", "2", "--repeat", "1", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["steps"], told["repeat"]) == (2, 1)
-    assert [one["name"] for one in told["contenders"]] == [BARE, OURS, OURS, PAGES, PAGES, TRAIL, TRAIL, *NAMES[4:], ABORT]
-    assert [one["steps"] for one in told["contenders"]] == [2, 2, 30, 2, 30, 2, 30, 2, 2, 1]
+    assert [one["name"] for one in told["contenders"]] == [BARE, BY_HAND, OURS, OURS, PAGES, PAGES, TRAIL, TRAIL, *NAMES[5:], ABORT]
+    assert [one["steps"] for one in told["contenders"]] == [2, 2, 2, 30, 2, 30, 2, 30, 2, 2, 1]
     assert all(one["median_us"] >= one["least_us"] > 0 for one in told["contenders"])
     assert [figure["target"] for figure in told["figures"]] == ["at most 4, aim 3", *["at most 1.15"] * 3, "under 1"]
     assert all(figure["met"] in (True, False) for figure in told["figures"])
@@ -154,7 +154,7 @@ def test_the_gate_that_allows_at_once_hands_out_answers_of_the_real_gate() -> No
 
     async def main() -> None:
         gate = await _bench_ours.granted(_bench_ours.save_note(Notes()))
-        stub = await _bench_ours._allowed_before(gate, 1)
+        stub = await _bench_ours.allowed_before(gate, 1)
         action = _bench_ours.Action(tool=TOOL_NAME, args=arguments(0), domain=_bench_ours.HOST, scope="fill")
         decision = await stub.check(action)
         assert decision.decision == "allow"
