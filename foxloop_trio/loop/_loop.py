@@ -26,7 +26,7 @@ from ._calls import Setup
 from ._denials import Denials
 from ._engine import Engine, describe_tools
 from ._frozen import freeze
-from ._performing import CompletionCheck, Ports, SettleHook
+from ._outside import CompletionCheck, Ports, SettleHook
 from ._recall import Difference, Replayed
 from ._recorded import find_run
 from ._redaction import withheld

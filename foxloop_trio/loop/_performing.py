@@ -24,8 +24,7 @@ from trio.lowlevel import checkpoint_if_cancelled
 from ..actions import Allow, CheckResult, Effect, Permit, ToolOutput, copied, unchecked
 from ..actions._run import acting_for_run
 from ..guarding import GuardChain, Said
-from ..ports import Approver, ChatReply, Environment, Gate, Planner, TrailSink, WallClock
-from ._budget import Budget
+from ..ports import ChatReply
 from ._effects import (
     OK,
     YES,
@@ -33,7 +32,6 @@ from ._effects import (
     AskGuards,
     AskHuman,
     AskPlanner,
-    CheckInput,
     ClosePermit,
     Describe,
     Domain,
@@ -48,13 +46,13 @@ from ._effects import (
     Retry,
     RunCheck,
     RunTool,
-    SettleInput,
     Stop,
     ToolEnd,
     Turn,
 )
 from ._engine import Engine
 from ._interruptible import called
+from ._outside import Ports
 from ._promised import decided, host_name, prepared
 from ._race import Race
 from ._recording import Recorder
@@ -65,29 +63,6 @@ from ._words import raised
 FRESH_SECONDS: Final = 1.0
 """A permit held for longer than this is asked whether it is still valid before its tool starts. Short against any change that a
 person makes by hand, long against the loop's own work, so that the question costs nothing in a run that is not held up."""
-
-SettleHook = Callable[[SettleInput], Awaitable[str | None]]
-CompletionCheck = Callable[[CheckInput], CheckResult | Awaitable[CheckResult]]
-
-
-@attrs.frozen(kw_only=True)
-class Ports:
-    """What a run talks to."""
-
-    planner: Planner
-    gate: Gate
-    definitions: list[dict[str, Any]]
-    on_approval: Approver | None
-    trail: TrailSink | None
-    check: CompletionCheck | None
-    settle: SettleHook | None
-    retry: Callable[[str], object] | None
-    environments: tuple[Environment, ...]
-    wall_clock: WallClock
-    budget: Budget
-    cancel_grace: float
-    trail_timeout: float
-
 
 _ok = unchecked(Ok)
 

@@ -7,17 +7,15 @@ promised. A planner that raised counts as a reply.
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 
 from ..actions import CheckResult
 from ._effects import Answer, AskPlanner, Ok, RunCheck, RunSettle, Settled
+from ._outside import Ports
 from ._settling import settling
-
-if TYPE_CHECKING:
-    from ._performing import Ports
-    from ._waits import Waits
+from ._waits import Waits
 
 
 class Race:

@@ -21,7 +21,8 @@ from ..events import STOP_EVENTS, Aborted, ApprovalNeeded, Blocked, Done, LoopEv
 from ..guarding import GuardChain
 from ._effects import OK, YES, Answer, Emit, EngineEffect, Limit, Steps, Stop, StopCause, Turn, as_effect
 from ._engine import Engine
-from ._performing import HANDLERS, Performer, Ports
+from ._outside import Ports
+from ._performing import HANDLERS, Performer
 from ._recording import Recorder
 from ._waits import Waits
 
