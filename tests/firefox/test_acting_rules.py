@@ -284,6 +284,20 @@ RULES: dict[str, list[str]] = {
         "act_trusted::what_only_a_script_can_do_goes_the_first_way",
         "act_trusted::what_lies_in_a_frame_is_pressed_by_script_or_refused_with_that_reason",
     ],
+    "21 trusted, on pages that work against it": [
+        "act_trusted_hostile::a_page_that_writes_itself_anew_under_the_pointer_is_not_pressed",
+        "act_trusted_hostile::an_act_that_takes_too_long_says_what_arrived_and_sends_no_more",
+        "act_trusted_hostile::enter_does_not_send_a_form_that_a_key_has_led_elsewhere",
+        "act_trusted_hostile::no_key_comes_to_a_frame_that_the_page_gives_the_focus",
+        "act_trusted_hostile::no_key_comes_to_what_has_the_focus_when_the_control_is_gone",
+        "act_trusted_hostile::no_press_comes_to_a_frame_that_the_page_makes_under_the_pointer",
+        "act_trusted_hostile::no_press_comes_to_a_frame_that_the_page_puts_under_the_pointer",
+        "act_trusted_hostile::the_persons_clipboard_is_neither_read_nor_written_by_keys",
+        "act_trusted_hostile::what_a_hand_would_not_mind_stops_no_press_of_it",
+        "act_trusted_hostile::what_becomes_another_thing_while_the_button_is_down_is_not_clicked",
+        "act_trusted_hostile::what_is_on_its_way_when_an_act_is_stopped_reaches_no_other_page",
+        "act_trusted_hostile::what_is_on_its_way_when_the_line_is_cut_reaches_no_other_page",
+    ],
     "pages with real libraries": ["acting_aims::every_aim_comes_to_what_it_must"],
 }
 

@@ -2,9 +2,10 @@
 //
 // Purpose: one entry per document, keyed by the id that its content script made; one runtime.Port each. A tab and frame can have
 // two for a moment (the old one going, the new one coming), so neither is ever looked up by tab and frame alone, save for reading.
-// Parameters: callbacks `onHere(doc)`, `onGone(doc)`, `onDialog(doc, dialog)`, and the platform's setTimeout.
-// Result: `{ accept(port), find(place), top(tab), inFrame(tab, frameId), byAlias(tab, frame), all(), ask(doc, message, more),
-// tell(doc, message) }`.
+// Parameters: callbacks `onCame(doc)`, before its hello, `onHere(doc)`, `onGone(doc)`, `onDialog(doc, dialog)`, `onStray(doc)`, and
+// the platform's setTimeout.
+// Result: `{ accept(port), find(place), top(tab), inFrame(tab, frameId), byAlias(tab, frame), all(), connected(tab), ask(doc,
+// message, more), tell(doc, message) }`. `connected(tab)`: also those that have no number.
 //
 // Firefox's frame ids have eleven digits. On the wire each document of a tab has a small number instead: 0 is the top one, the
 // others count from 1 in the order in which they came, anew for each top document. `doc.frame` is that number, `doc.frameId`
@@ -26,8 +27,9 @@ const MOST_OPENED = 10; // tabs that one act is told to have opened
 const MOST_DOCUMENTS = 500; // of one tab; `frames` of the protocol's limits. Of more nobody is told, and nobody asks them.
 const MOST_NUMBERED = 20_000;
 
-export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
+export function createDocuments({ onCame, onHere, onGone, onDialog, onStray, setTimeout }) {
   const documents = new Map();
+  const lines = new Set(); // all documents that have a Port
   const numbers = new Map(); // document -> its number, also when it is kept for the back button
   const counters = new Map(); // top document -> the last number given in it
   let asked = 0;
@@ -51,6 +53,8 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
     };
     port.onMessage.addListener((message) => hear(doc, message));
     port.onDisconnect.addListener(() => leave(doc));
+    lines.add(doc);
+    onCame?.(doc);
   }
 
   function hear(doc, message) {
@@ -73,6 +77,8 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
     } else if (message.dialog !== undefined) {
       doc.waiting.get(message.during)?.trace.dialogs.push(message.dialog);
       onDialog(doc, message.dialog);
+    } else if (message.strayed !== undefined) {
+      onStray?.(doc);
     } else if (message.leaving !== undefined) {
       doc.leaving = true;
     } else if (message.wake !== undefined) {
@@ -134,6 +140,7 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
   }
 
   function leave(doc) {
+    lines.delete(doc);
     const current = documents.get(doc.document) === doc;
     if (current) {
       documents.delete(doc.document);
@@ -187,5 +194,8 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
   const inFrame = (tab, frameId) => ofTab(tab).findLast((doc) => doc.frameId === frameId) ?? null;
   const byAlias = (tab, frame) => ofTab(tab).findLast((doc) => doc.frame === frame) ?? null;
 
-  return { accept, find, top, inFrame, byAlias, all: () => [...documents.values()], ask, noteOpened, tell };
+  const all = () => [...documents.values()];
+  const connected = (tab) => [...lines].filter((doc) => doc.tab === tab);
+
+  return { accept, find, top, inFrame, byAlias, all, connected, ask, noteOpened, tell };
 }

@@ -61,10 +61,11 @@ foxloop.define("press", (parts) => {
     let wanted = keys.send(at, "keydown", one);
     // What the key would press must be what was judged; and Firefox itself follows a link at a script's keypress.
     const presses = (one.key === "Enter" || one.key === " ") && el === facts.el;
-    let other = wanted && presses ? steps.same() : null;
+    const how = { enters: one.key === "Enter" };
+    let other = wanted && presses ? steps.same(how) : null;
     if (wanted && other === null && (one.text !== "" || one.key === "Enter")) {
       wanted = keys.send(targetIn(el), "keypress", one);
-      other = wanted && presses ? steps.same() : null;
+      other = wanted && presses ? steps.same(how) : null;
     }
     if (other !== null && other.reason !== "gone") {
       steps.note(`key ${keys.spelled(one)} down`);
