@@ -3,11 +3,13 @@
 // Purpose: what a page starts by itself (a link, `location=`, a form, a redirect, a refresh, a window that it opens) is stopped
 // before it loads, when it leads to a host that nobody allowed.
 // Parameters: browser, `shownBy(tab)` -> the address of what that tab shows, or null; notify; the limits of the protocol.
-// Result: `{ handlers, here(doc), listen(), letThrough(tab, url) -> a function that ends it, delay(tab, ms), release(tab) }`.
+// Result: `{ handlers, here(doc), listen(), letThrough(tab, url) -> a function that ends it, isHeld(tab), adopt({ id,
+// openerTabId }), delay(tab, ms), release(tab) }`.
 //
 // A held tab may load pages of the host that it is on, of the hosts that were named, and of the address that the runtime itself
 // asked for, as long as it does. A tab that a held one opens is held too, by the host that its opener is on; when its first page is
-// stopped, it is closed. Only whole pages are held: what stands in a frame has a document, and a host, of its own.
+// stopped, it is closed. So is one that the runtime opens to go on with the work of a held one. Only whole pages are held: what
+// stands in a frame has a document, and a host, of its own.
 //
 // A page that Firefox kept for the back button comes without a request that could be stopped. It is left as soon as it is there,
 // for the last page that was allowed, which takes its place in the tab's history. `here(doc)` tells of a document, which is a
@@ -211,5 +213,7 @@ export function createHolds({ browser, shownBy, notify, limits, platform }) {
     }
   }
 
-  return { handlers: { "tab.hold": hold }, here, listen, letThrough, delay, release: letGo };
+  const isHeld = (tab) => held.has(tab);
+
+  return { handlers: { "tab.hold": hold }, here, listen, letThrough, isHeld, adopt, delay, release: letGo };
 }
