@@ -201,12 +201,34 @@ async def test_an_act_that_takes_too_long_says_what_arrived_and_sends_no_more(
     assert await page.js("t.value.length") == held
 
 
-BUSY = "setInterval(() => { for (const end = performance.now() + 60; performance.now() < end;); }, 62);"
+@pytest.mark.parametrize(
+    "way",
+    ["history.back()", "location = window.URL.createObjectURL(new Blob([window.name], {type: 'text/html'}))"],
+    ids=["back", "blob"],
+)
+async def test_keys_behind_one_that_leads_away_without_a_request_reach_nobody_and_are_not_told_as_done(
+    page: HandProbe, way: str
+) -> None:
+    """A page that was kept, on another host, and one that the page has made: no load could be held up."""
+    await page.tab.goto(at(page.site, FRAMED, "/next"))
+    other = f"<textarea autofocus></textarea>{HEARS.replace('</s', '</` + `s')}"
+    await show(
+        page,
+        f"<label>text <input id=t></label><script>window.name = `{other}`; t.onkeydown = () => {{ {way} }};"
+        f"addEventListener('pagehide', () => navigator.sendBeacon('/got?' + t.value.length)); {BUSY}</script>",
+    )
+    result = await page.hand("text", "press", "a " + "x " * 49)
+    assert await heard(page) == []
+    (got,) = [int(path.partition("?")[2]) for path in page.site.asked if path.startswith("/got")]
+    assert (result.ok, page.effect) == ((True, "done") if got == 50 else (False, "unknown")), (got, result)
+
+
+BUSY = "setInterval(() => { for (const end = performance.now() + 40; performance.now() < end;); }, 45);"
 LEADS_AWAY = (
     f"<form action=/next><label>text <input name=q id=t></label></form><script>{BUSY}"
     "t.onkeydown = e => { if (e.key === 'Enter') navigator.sendBeacon('/cancel-now') }</script>"
 )
-KEYS = "a Enter " + "x " * 48
+KEYS = "a Enter " + "x " * 30
 
 
 async def until_asked(site: ProbeSite, path: str) -> None:

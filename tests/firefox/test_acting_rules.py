@@ -183,6 +183,7 @@ RULES: dict[str, list[str]] = {
     "21.6 keys come to what was judged": [
         "act_keys::keys_that_come_to_another_control_do_nothing_there",
         "act_keys::keys_go_on_in_what_the_control_opens",
+        "act_keys::keys_that_a_page_which_is_left_did_not_get_are_not_told_as_done",
     ],
     "21.6 the events of a key": ["act_keys::a_stroke_is_down_press_and_up_with_what_pages_look_at"],
     "21.6 Firefox's own shortcuts": ["act_keys::shortcuts_of_the_page_work_and_firefox_s_own_do_not"],
@@ -288,6 +289,7 @@ RULES: dict[str, list[str]] = {
         "act_trusted_hostile::a_page_that_writes_itself_anew_under_the_pointer_is_not_pressed",
         "act_trusted_hostile::an_act_that_takes_too_long_says_what_arrived_and_sends_no_more",
         "act_trusted_hostile::enter_does_not_send_a_form_that_a_key_has_led_elsewhere",
+        "act_trusted_hostile::keys_behind_one_that_leads_away_without_a_request_reach_nobody_and_are_not_told_as_done",
         "act_trusted_hostile::no_key_comes_to_a_frame_that_the_page_gives_the_focus",
         "act_trusted_hostile::no_key_comes_to_what_has_the_focus_when_the_control_is_gone",
         "act_trusted_hostile::no_press_comes_to_a_frame_that_the_page_makes_under_the_pointer",

@@ -11,7 +11,8 @@
 // others count from 1 in the order in which they came, anew for each top document. `doc.frame` is that number, `doc.frameId`
 // Firefox's.
 //
-// `ask` answers a promise of `{ json }`, or `{ gone: true, trace }` when the port went first, and rejects with the Fault that the
+// `ask` answers a promise of `{ json }`, or `{ gone: true, left, unfinished, trace }` when the port went first (`left`: it said so;
+// `unfinished`: the steps that an act had done which had more to do), and rejects with the Fault that the
 // content script sent. `trace` is what was heard about that question before: `{ started, submitted, dialogs }`.
 //
 // A page kept for the back button would keep its Port open and silent; content/port.js closes it then. So an open Port means a
@@ -81,6 +82,7 @@ export function createDocuments({ onCame, onHere, onGone, onDialog, onStray, set
       onStray?.(doc);
     } else if (message.leaving !== undefined) {
       doc.leaving = true;
+      doc.unfinished = message.unfinished ?? null;
     } else if (message.wake !== undefined) {
       // Firefox slows the timers of hidden pages down to one a second, but not ours.
       const ms = Math.min(Math.max(message.ms, FEWEST_MS), MOST_MS);
@@ -146,7 +148,7 @@ export function createDocuments({ onCame, onHere, onGone, onDialog, onStray, set
       documents.delete(doc.document);
     }
     for (const question of doc.waiting.values()) {
-      question.resolve({ gone: true, left: doc.leaving === true, trace: question.trace });
+      question.resolve({ gone: true, left: doc.leaving === true, unfinished: doc.unfinished ?? null, trace: question.trace });
     }
     doc.waiting.clear();
     if (current) {

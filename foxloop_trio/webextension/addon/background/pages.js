@@ -6,9 +6,9 @@
 // and the platform's timers and wall clock. Result: `{ handlers, listeners }` for the router, and `{ came(doc), strayed(doc) }` for
 // what documents tell.
 //
-// A document that goes away after an act has started in it has done what was asked: that is what a link does. Before that,
-// nothing was done. An act that has started and does not end is never answered: only its document knows its outcome, and keeps
-// it. A document whose process crashed has left without a word, and nobody knows how far it came.
+// A document that goes away after an act has started in it has done what was asked: that is what a link does, unless it says that
+// more was to be sent. Before that, nothing was done. An act that has started and does not end is never answered: only its document
+// knows its outcome, and keeps it. A document whose process crashed has left without a word, and nobody knows how far it came.
 
 import { answer } from "./answers.js";
 import { Fault } from "./faults.js";
@@ -197,6 +197,10 @@ export function createPages({ documents, tabs, holds, happenings, incarnation, n
       throw new Fault("other-incarnation", "the add-on's background page was restarted since; nothing was done");
     }
     const doc = documents.find(params);
+    if (doc === null && strayed) {
+      const why = "the page was left before all of the input had come, and nobody can tell how much did";
+      return { ok: false, reason: "timeout", detail: why, started: true, submitted: false, navigated: true, dialogs: [] };
+    }
     if (doc === null) {
       throw await missing(params);
     }
@@ -224,6 +228,10 @@ export function createPages({ documents, tabs, holds, happenings, incarnation, n
     if (!reply.left && (await crashed(doc))) {
       const why = "the page's process ended; nobody can tell how much was done";
       return { ok: false, reason: "timeout", detail: why, started: true, submitted, navigated: true, dialogs, ...tabsOpened };
+    }
+    if (reply.unfinished !== null) {
+      const rest = { ok: false, reason: "gone", detail: "the page was left before all of it was done: see what it did" };
+      return { ...rest, did: reply.unfinished, started: true, submitted, navigated: true, dialogs, ...tabsOpened };
     }
     return { ok: true, started: true, submitted, navigated: true, dialogs, ...tabsOpened };
   }

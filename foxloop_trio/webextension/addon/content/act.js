@@ -12,6 +12,8 @@
 // looks whether something of the pages around this one lies over it. Node 0 is the page itself: it has no guard and can only be
 // scrolled.
 //
+// `unfinished()`: the steps, as `did` has them, of an act that runs and has more to send; null when there is none.
+//
 // `aim(order, call)` and `finish(order, call)` are the two halves of an act that Firefox's own input does (trusted.js). The first
 // answers JSON text of `{ chunks }`, what is to be sent, or of `{ outcome }` when nothing is; the second, with `order.stopped` when
 // not all of it was sent, and `order.strayed` when some of it came to another document of the tab, the ActResult.
@@ -147,6 +149,8 @@ foxloop.define("act", (parts) => {
     }
   }
 
+  let underway = null; // the steps of an act that has more to send
+
   // What an operation is given: where it says what it did, and asks whether it may go on.
   function stepsOf(order, call, { facts, token }, watch, shown, evidence) {
     const did = [];
@@ -157,6 +161,9 @@ foxloop.define("act", (parts) => {
       ready: evidence.ready,
       saw: evidence.saw,
       note: (word) => did.length < MOST_STEPS && did.push(word),
+      more: (is) => {
+        underway = is ? did : null;
+      },
       over: () => call.over() !== null,
       // Null, or why it is another control by now. `how`: see sameness.js.
       same: (how) => (token === null ? null : sameness.differs(token, how)),
@@ -256,6 +263,7 @@ foxloop.define("act", (parts) => {
       call.whileBusy(null);
       result = { ok: false, reason: "internal", detail: words.cut(String(fault), limits.detail) };
     }
+    underway = null;
     watch.stop();
     evidence.stop();
     dialogs.linger(LINGER_MS);
@@ -381,5 +389,5 @@ foxloop.define("act", (parts) => {
     return JSON.stringify({ ...result, ...did, started, submitted, navigated: false, dialogs: shown });
   }
 
-  return { act, aim, finish, locate };
+  return { act, aim, finish, locate, unfinished: () => underway };
 });

@@ -3,7 +3,7 @@
 // Purpose: say hello, take questions, answer each exactly once as JSON text; stop what has not begun when the line drops. Messages
 // here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ happened }`, `{ guard }`, `{ shield }`, `{ woke }`.
 // From here: `{ hello }`, `{ answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`,
-// `{ leaving }`, `{ strayed }`;
+// `{ leaving, unfinished }`, `{ strayed }`;
 // numbers are those of the question (background/documents.js).
 // Depends on: act, dialogs, downloads, effects, frameOver, happenings, identity, limits, outcomes, pause, read, settle, spots,
 // tables, trusted, uploads, words.
@@ -198,7 +198,7 @@ foxloop.define("port", (parts) => {
       const mine = line;
       drop(mine);
       dialogs.disarm();
-      post(mine, { leaving: true });
+      post(mine, { leaving: true, unfinished: act.unfinished() });
       mine.port.disconnect();
     }
   }

@@ -93,6 +93,7 @@ foxloop.define("press", (parts) => {
     }
     const held = holdsFocus(el);
     steps.ready();
+    steps.more(strokes.length > 1);
     const ends = [stroke(el, strokes[0], facts, steps)];
     return async () => {
       for (const one of strokes.slice(1)) {
@@ -104,8 +105,10 @@ foxloop.define("press", (parts) => {
         if (stopped !== null) {
           return stopped;
         }
+        steps.more(one !== strokes.at(-1));
         ends.push(stroke(held ? movedTo(el) : el, one, facts, steps));
       }
+      steps.more(false);
       if (ends.at(-1).other !== null) {
         return ends.at(-1).other;
       }

@@ -245,6 +245,7 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
   let shielded = null; // { timer, mine }
 
   function shield(ms, onStray) {
+    let strays = shielded?.strays() ?? 0; // of the beginning, when nobody was there to be told
     clearTimeout(shielded?.timer);
     if (shielded !== null && current === shielded.mine) {
       current = null;
@@ -253,18 +254,20 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
     if (ms <= 0) {
       return;
     }
-    let told = false;
+    if (strays > 0) {
+      onStray();
+    }
     function hear(event) {
       event.preventDefault();
       event.stopImmediatePropagation();
-      if (!told) {
-        told = true;
+      strays += 1;
+      if (strays === 1) {
         onStray();
       }
     }
     const mine = { kinds: [...POINTER, ...MOVES, ...KEYS], hear };
     current = mine;
-    shielded = { timer: setTimeout(shield, ms, 0), mine };
+    shielded = { timer: setTimeout(shield, ms, 0), mine, strays: () => strays };
     listen();
   }
 
