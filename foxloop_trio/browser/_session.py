@@ -74,6 +74,7 @@ class BrowserSession:
         self._ids: Ids = ids or (lambda nbytes, purpose: secrets.token_bytes(nbytes))
         self._tabs: dict[int, Tab] = {}
         self._leases: set[int] = set()
+        self._held: set[int] = set()
         self._news = channel.events()
         self._missed = 0
 
@@ -135,8 +136,11 @@ class BrowserSession:
         answer = await self.call("tab.get", {"tab": tab_id}, timeout=TAB_SECONDS)
         return self._know(answer["tab"])
 
-    async def open_tab(self, url: str, *, container: str | None = None) -> Tab:
+    async def open_tab(self, url: str, *, container: str | None = None, beside: Tab | None = None) -> Tab:
         """Open `url` in a new foreground tab; returns once its document can be worked on.
+
+        `beside`: a tab with whose work it goes on; when that is leased with ``navigation="block"``, the new one is held in the same
+        way, until that lease ends.
 
         Raises NotImplementedError for a `container`, and BrowserError: ``illegal-url`` for an address that is not http, https or
         about:blank, ``navigation-failed`` when no document came. Cancelled or late, it leaves no tab: one
@@ -145,8 +149,9 @@ class BrowserSession:
         if container is not None:
             raise NotImplementedError("open_tab(container=…) comes with parallel sessions in one browser")
         check_address(url, blank=True)
+        held = {"held_with": beside.id} if beside is not None and beside.id in self._held else {}
         try:
-            call = self.channel.start("tab.open", {"url": url, "active": True}, timeout=OPEN_SECONDS)
+            call = self.channel.start("tab.open", {"url": url, "active": True, **held}, timeout=OPEN_SECONDS)
         except ChannelError as error:
             raise browser_error(error) from error
         try:
@@ -181,8 +186,8 @@ class BrowserSession:
         `navigation` is about what the page starts by itself: a link, a script, a form, a redirect, a refresh, a window that it
         opens. With ``"notice"`` it is told in results, and tools do nothing more on another host without a grant. With
         ``"block"``, what leads to another host than the one that the tab shows, or one of `hosts`, is stopped before it loads, in
-        this tab and in those that it opens; a page that was kept for the back button comes without a request, and is left
-        at once. `Tab.stopped` says what was. What you open yourself is never stopped.
+        this tab, in those that it opens and in those that `open_tab` opens beside it; a page that was kept for the back button
+        comes without a request, and is left at once. `Tab.stopped` says what was. What you open yourself is never stopped.
 
         Raises BusyError, at once, while another block owns it, BrowserError, code ``no-tab``, when it is not there, and
         BadOptionsError for another word or for `hosts` that are none.
@@ -200,10 +205,12 @@ class BrowserSession:
             if navigation == "notice":
                 yield leased
                 return
+            self._held.add(wanted)
             try:
                 await self.call("tab.hold", {"tab": wanted, "hosts": allowed}, timeout=TAB_SECONDS)
                 yield leased
             finally:
+                self._held.discard(wanted)
                 await self._let_go(wanted)
         finally:
             self._leases.discard(wanted)

@@ -8,6 +8,7 @@ are those of every act.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -21,6 +22,9 @@ from ._act import ActResult
 from ._service import one_error
 
 __all__ = ["TRUSTED_OPS", "act_by_hand", "ticks"]
+
+OVER_SECONDS: Final = 2.0
+"""To tell the add-on that nothing is on its way any more; measured below 5 ms."""
 
 TRUSTED_OPS: Final = frozenset({"check", "click", "hover", "press", "type", "uncheck"})
 """What a hand does otherwise than a script. The others have no events that a page could refuse, or none that BiDi can send."""
@@ -39,16 +43,23 @@ Finish = Callable[[str], Awaitable[ActResult]]
 Tell = Callable[[EffectState | ActResult], None]
 
 
-async def act_by_hand(*, aim: Aim, allowed: Allowed, send: Send, finish: Finish, tell: Tell, grace: float) -> ActResult:
+async def act_by_hand(
+    *, aim: Aim, allowed: Allowed, send: Send, finish: Finish, tell: Tell, grace: float, seconds: float = math.inf
+) -> ActResult:
     """Aim, send piece by piece, and learn what came of it.
 
     `aim` answers ``{"chunks": ...}``, or ``{"outcome": ...}`` when nothing is to be sent. `allowed` is asked before each piece: it
     raises when the permit is over, and False is that the document is not there any more. `finish` is told ``"sent"`` or
-    ``"stopped"``; it raises BrowserError, code ``document-gone``, when the document went away. A cancelled act sends nothing more,
-    and takes at most `grace` seconds to learn what was done; it is not left while a piece is still on its way, since Firefox takes
-    none back and the next act would be in its midst.
+    ``"stopped"``; it raises BrowserError, code ``document-gone``, when the document went away. After ``"stopped"`` it is told
+    ``"sent"`` as well, once no piece is on its way any more: until then no other page may come into the tab, where nobody would
+    judge the rest. No piece is sent later than `seconds` from now: by then nobody waits for it in the page.
+
+    A cancelled act sends nothing more, and takes at most `grace` seconds to learn what was done; it is not left while a piece is
+    still on its way, since Firefox takes none back and the next act would be in its midst.
     """
-    on_its_way = _Sending(send, grace)
+    over = partial(_over, finish)
+    on_its_way = _Sending(send, over, grace)
+    until = trio.current_time() + seconds
     try:
         answer = await aim()
         if "outcome" in answer:
@@ -56,14 +67,17 @@ async def act_by_hand(*, aim: Aim, allowed: Allowed, send: Send, finish: Finish,
             tell(result)
             return result
         for chunk in answer.get("chunks", ()):
-            if not allowed() or not await on_its_way.send(ticks(chunk), partial(_stop, finish, tell, grace)):
+            in_time = trio.current_time() < until
+            if not (in_time and allowed() and await on_its_way.send(ticks(chunk), partial(_stop, finish, tell, grace))):
                 result = await _end(finish, "stopped")  # the page script says what arrived
+                await over()
                 break
         else:
             result = await _end(finish, "sent")
     except BaseException:  # cancelled, the permit is over, the browser is gone: told first, then passed on
         if not on_its_way.stopped:
             await _stop(finish, tell, grace)
+            await over()
         raise
     tell(result)
     return result
@@ -76,11 +90,18 @@ async def _stop(finish: Finish, tell: Tell, grace: float) -> None:
         tell(await _end(finish, "stopped"))  # asked twice, it answers the same
 
 
+async def _over(finish: Finish) -> None:
+    """Nothing is on its way any more."""
+    with trio.move_on_after(OVER_SECONDS, shield=True), suppress(BrowserError):
+        await finish("sent")
+
+
 class _Sending:
     """One piece at a time, each seen through to its end."""
 
-    def __init__(self, send: Send, grace: float) -> None:
+    def __init__(self, send: Send, over: Callable[[], Awaitable[None]], grace: float) -> None:
         self._send = send
+        self._over = over
         self._grace = grace
         self.stopped = False
         """Cancelled on the way, and `stop` was called."""
@@ -98,16 +119,20 @@ class _Sending:
                 took = True
             over.set()
 
-        with one_error():
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(whole)
-                try:
-                    await over.wait()
-                except trio.Cancelled:
-                    self.stopped = True
-                    scope.deadline = trio.current_time() + self._grace
-                    await stop()
-                    raise
+        try:
+            with one_error():
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(whole)
+                    try:
+                        await over.wait()
+                    except trio.Cancelled:
+                        self.stopped = True
+                        scope.deadline = trio.current_time() + self._grace
+                        await stop()
+                        raise
+        finally:
+            if self.stopped:
+                await self._over()
         return took
 
 

@@ -190,7 +190,7 @@ _TABLE: Final = (
     # Tabs.
     _request("tab.list", {}, record({"tabs": listing(TAB, "tabs")})),
     _request("tab.get", {"tab": NATURAL}, ONE_TAB),
-    _request("tab.open", {"url": ADDRESS, "active": BOOLEAN}, ONE_TAB),
+    _request("tab.open", {"url": ADDRESS, "active": BOOLEAN}, ONE_TAB, optional={"held_with": NATURAL}),
     _request("tab.close", {"tab": NATURAL}, NOTHING),
     _request("tab.activate", {"tab": NATURAL}, NOTHING),
     _request("tab.goto", {"tab": NATURAL, "url": ADDRESS}, ONE_TAB),

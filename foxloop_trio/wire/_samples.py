@@ -299,6 +299,7 @@ def samples() -> list[Json]:
         ("tab.list", {}, {"tabs": [_tab(), {**_tab(), "tab": 8, "url": "about:blank", "status": "loading", "document": None}]}),
         ("tab.get", {"tab": 7}, {"tab": _tab()}),
         ("tab.open", {"url": "https://shop.example/basket", "active": True}, {"tab": _tab()}),
+        ("tab.open", {"url": "https://shop.example/basket", "active": True, "held_with": 6}, {"tab": _tab()}),
         ("tab.close", {"tab": 7}, {}),
         ("tab.activate", {"tab": 7}, {}),
         ("tab.goto", {"tab": 7, "url": "https://shop.example/"}, {"tab": _tab()}),

@@ -172,3 +172,17 @@ async def test_keys_for_what_cannot_have_the_focus_never_reach_a_field_that_has_
     )
     await page.act("words", "press", "a b")
     assert await page.js("[out.textContent, hidden.value]") == ["sa sb ", ""]
+
+
+async def test_keys_that_a_page_which_is_left_did_not_get_are_not_told_as_done(page: PageProbe) -> None:
+    """What it got is in the result; a last key that leads away is done, as a link is."""
+    slow = "<script>t.onkeyup = e => { for (const end = performance.now() + 20; performance.now() < end;); }</script>"
+    form = f"<form action=/there><label>text <input name=q id=t></label><button>Go</button></form>{slow}"
+    await page.open(form)
+    result = await page.act("text", "press", "a Enter " + "b " * 40)
+    assert (result["ok"], result["started"], result["reason"], result["navigated"]) == (False, True, "gone", True), result
+    assert result["did"][:2] == ["key a", "key Enter"]
+    assert len(result["did"]) < 42
+    await page.open(form)
+    result = await page.act("text", "press", "a Enter")
+    assert result["ok"], result

@@ -5,60 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
 import pytest
 import trio
 
-from foxloop_trio.actions import Action, Permit
-from foxloop_trio.browser import ActResult, BrowserSession, Tab
-from foxloop_trio.browser.tools._pin import make_pin
+from foxloop_trio.browser import BrowserSession, Tab
 from foxloop_trio.errors import BadOptionsError, BrowserError, UsageError
-from foxloop_trio.gate import create_gate
-from foxloop_trio.testing._act_probe import PageProbe, ProbeSite
+from foxloop_trio.testing._act_probe import ProbeSite
+from foxloop_trio.testing._hand_probe import HandProbe
 
 pytestmark = pytest.mark.firefox
 
-HOST = "127.0.0.1"
-
 
 @pytest.fixture
-def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> Iterator[Hand]:
-    firefox.trusted_input = True
-    try:
-        yield Hand(firefox, tab, site)
-    finally:
-        firefox.trusted_input = False
-
-
-@attrs.define
-class Hand(PageProbe):
-    """Acts through `Tab.act`, with a real gate's permit."""
-
-    reports: list[tuple[str, Any]] = attrs.field(factory=list)
-
-    async def judged(self, label: str, op: str, value: Any = None) -> tuple[dict[str, Any], Permit]:
-        looked = await self.tab.snapshot()
-        (control,) = [one for one in looked.controls if one.label == label]
-        pin = make_pin(self.tab.id, looked, control)
-        gate, host_side = create_gate(tools={op: "fill"})
-        await host_side.add_grant(scope="fill", domains=[HOST])
-        action = Action(tool=op, args={"target": pin, "op": op, "value": value}, domain=HOST, scope="fill")
-        allowed = await gate.check(action)
-        return pin, allowed.permit  # type: ignore[union-attr]
-
-    async def hand(self, label: str, op: str, value: Any = None) -> ActResult:
-        pin, permit = await self.judged(label, op, value)
-        return await self.do(pin, op, value, permit)
-
-    async def do(self, pin: dict[str, Any], op: str, value: Any, permit: Permit) -> ActResult:
-        self.reports.clear()
-        return await self.tab.act(pin, op, value, permit=permit, report=lambda *told: self.reports.append(told))
+def page(firefox: BrowserSession, tab: Tab, site: ProbeSite) -> Iterator[HandProbe]:
+    with HandProbe.over(firefox, tab, site) as probe:
+        yield probe
 
 
 ONLY_TRUSTED = "<script>const only = f => e => { if (e.isTrusted) f(e) };</script>"
 
 
-async def test_a_page_that_takes_only_a_real_hand_is_used(page: Hand) -> None:
+async def test_a_page_that_takes_only_a_real_hand_is_used(page: HandProbe) -> None:
     """Press, double press, right button, check, keys, text: each trusted; each result says what came of it and by which way."""
     await page.open(
         ONLY_TRUSTED + "<button id=b>press</button><p id=out></p><label><input type=checkbox id=c>box</label>"
@@ -96,7 +63,7 @@ async def test_a_page_that_takes_only_a_real_hand_is_used(page: Hand) -> None:
     ]
 
 
-async def test_what_only_a_script_can_do_goes_the_first_way(page: Hand) -> None:
+async def test_what_only_a_script_can_do_goes_the_first_way(page: HandProbe) -> None:
     """Select, date; and what a frame holds."""
     await page.open("<select aria-label=s><option>a<option>b</select><label>d <input type=date></label>")
     chosen = await page.hand("s", "select", "b")
@@ -105,7 +72,7 @@ async def test_what_only_a_script_can_do_goes_the_first_way(page: Hand) -> None:
     assert (await page.hand("d", "date", "2026-10-09")).ok
 
 
-async def test_what_lies_in_a_frame_is_pressed_by_script_or_refused_with_that_reason(page: Hand) -> None:
+async def test_what_lies_in_a_frame_is_pressed_by_script_or_refused_with_that_reason(page: HandProbe) -> None:
     """Input of Firefox's own goes to the top document; a page in a frame that takes nothing else is no success."""
     await page.open(
         "<iframe srcdoc=\"<button onclick='this.textContent = `pressed`'>plain</button>"
@@ -118,7 +85,7 @@ async def test_what_lies_in_a_frame_is_pressed_by_script_or_refused_with_that_re
     assert [one.label for one in (await page.tab.snapshot()).controls] == ["pressed", "only a hand"]
 
 
-async def test_a_menu_under_the_mouse_opens(page: Hand) -> None:
+async def test_a_menu_under_the_mouse_opens(page: HandProbe) -> None:
     """Hover: `:hover` of a style sheet matches, since the pointer is really there."""
     await page.open(
         "<style>.menu { visibility: hidden } li:hover .menu { visibility: visible }</style><ul style='width:200px'>"
@@ -138,7 +105,7 @@ async def test_a_menu_under_the_mouse_opens(page: Hand) -> None:
         ("b.disabled = true", "stale"),
     ],
 )
-async def test_what_changes_between_aim_and_press_is_not_pressed(page: Hand, change: str, reason: str) -> None:
+async def test_what_changes_between_aim_and_press_is_not_pressed(page: HandProbe, change: str, reason: str) -> None:
     """The last check and the act are of one turn: input that comes to something else is stopped before the page hears of it."""
     await page.open(
         "<script>window.heard = 0; for (const type of ['pointerdown', 'mousedown', 'click']) addEventListener(type, () => heard++)"
@@ -162,7 +129,7 @@ async def test_what_changes_between_aim_and_press_is_not_pressed(page: Hand, cha
     assert await page.js("heard") == 0
 
 
-async def test_a_link_that_is_pressed_by_hand_is_followed(page: Hand) -> None:
+async def test_a_link_that_is_pressed_by_hand_is_followed(page: HandProbe) -> None:
     """The document goes away: done, and navigated."""
     await page.open("<a href='/there'>go</a>")
     result = await page.hand("go", "click")
@@ -173,7 +140,7 @@ async def test_a_link_that_is_pressed_by_hand_is_followed(page: Hand) -> None:
             await trio.sleep(0.02)
 
 
-async def test_a_stop_on_the_way_sends_nothing_more_and_says_what_arrived(page: Hand) -> None:
+async def test_a_stop_on_the_way_sends_nothing_more_and_says_what_arrived(page: HandProbe) -> None:
     """Cancelled while long text is typed: the record is of what the page received; nothing comes later."""
     await page.open("<label>text <textarea id=t></textarea></label>")
     text = "abcdefghij" * 60
@@ -229,7 +196,7 @@ HEARS = (
     ],
 )
 async def test_a_stop_in_the_middle_of_a_piece_lets_go_of_what_is_held_and_leaves_the_hand_free(
-    page: Hand, op: str, value: str, at: int
+    page: HandProbe, op: str, value: str, at: int
 ) -> None:
     """Not even the page's first listener hears of more than the release of keys and buttons; the next act may come at once."""
     await page.open(HEARS)
@@ -257,7 +224,7 @@ async def test_a_stop_in_the_middle_of_a_piece_lets_go_of_what_is_held_and_leave
     assert await page.js("[got, t.value.length]") == [[*got, "keydown z", "keyup z"], len(held) + 1]
 
 
-async def test_what_comes_behind_a_key_that_leads_away_reaches_no_other_page(page: Hand) -> None:
+async def test_what_comes_behind_a_key_that_leads_away_reaches_no_other_page(page: HandProbe) -> None:
     """The next document is not the judged one: it is not loaded while input is on its way."""
     page.site.pages["/next"] = (
         "<!doctype html><textarea autofocus id=t></textarea><script>window.got = []; "
@@ -271,7 +238,7 @@ async def test_what_comes_behind_a_key_that_leads_away_reaches_no_other_page(pag
     assert await page.js("[got, t.value]") == [[], ""]
 
 
-async def test_an_act_by_hand_whose_line_is_cut_sends_no_further_piece(page: Hand) -> None:
+async def test_an_act_by_hand_whose_line_is_cut_sends_no_further_piece(page: HandProbe) -> None:
     """BiDi is another connection, which is there still; but what it sends would not be judged any more."""
     await page.open("<label>text <textarea id=t></textarea></label>")
     pin, permit = await page.judged("text", "type", "abcdefghij" * 20)
@@ -291,14 +258,14 @@ async def test_an_act_by_hand_whose_line_is_cut_sends_no_further_piece(page: Han
     assert (sent, page.reports[-1][0]) == (2, "unknown")
 
 
-async def test_a_line_break_would_send_so_it_is_refused(page: Hand) -> None:
+async def test_a_line_break_would_send_so_it_is_refused(page: HandProbe) -> None:
     """In a field of one line, Enter is not text."""
     await page.open("<form><label>text <input></label></form>")
     result = await page.hand("text", "type", "a\nb")
     assert (result.ok, result.started, result.reason) == (False, False, "unsupported")
 
 
-async def test_a_permit_that_is_over_lets_nothing_through(page: Hand) -> None:
+async def test_a_permit_that_is_over_lets_nothing_through(page: HandProbe) -> None:
     """Nothing is sent, and the page script lets go."""
     await page.open("<button id=b onclick=\"this.textContent = 'pressed'\">press</button>")
     pin, permit = await page.judged("press", "click")

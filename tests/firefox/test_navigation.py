@@ -56,6 +56,7 @@ PAGES = {
         "<script>navigator.serviceWorker.register('/worker.js').then(() => navigator.serviceWorker.ready)"
         ".then(() => {{ document.title = 'ready' }})</script>"
     ),
+    "opened by a tool": "<p>Leads away</p><script>setTimeout(() => {{ location.href = '{away}' }}, 300)</script>",
     "refresh": (
         "<button onclick=\"const m = document.createElement('meta'); m.httpEquiv = 'refresh'; m.content = '0; url={away}'; "
         'document.head.append(m)">go</button>'
@@ -149,7 +150,7 @@ async def until(is_so: Any) -> None:
             await trio.sleep(0.02)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in PAGES if kind not in ("back", "worker")])
+@pytest.mark.parametrize("kind", [kind for kind in PAGES if kind not in ("back", "worker", "opened by a tool")])
 async def test_what_leads_to_another_host_is_stopped_before_it_loads(
     firefox: BrowserSession, tab: Tab, server: Server, spare: list[int], kind: str
 ) -> None:
@@ -201,6 +202,32 @@ async def test_a_form_that_was_stopped_was_not_sent(firefox: BrowserSession, tab
         assert output.data["steps"], output  # type: ignore[index]
         assert (output.ok, output.data["sent"], output.data["verified"]) == (False, [], False)  # type: ignore[index]
         assert not [line for line in server.asked if line.startswith(AWAY)]
+
+
+async def test_a_tab_that_a_tool_opens_is_held_as_the_one_that_it_goes_on_from(
+    firefox: BrowserSession, tab: Tab, server: Server, spare: list[int]
+) -> None:
+    """It may show the judged address, on whichever host, and lead nowhere else; not even its first page may send it on."""
+    await tab.goto(server.url(HOME))
+    async with firefox.lease(tab, navigation="block", hosts=["allowed.localhost"]) as held:
+        bench = await ToolBench.over(firefox, held, domains=(HOME, "other.localhost"))
+        server.asked.clear()
+        output = await bench.call("open_tab", url=server.url("other.localhost", "/?page=opened+by+a+tool"))
+        assert (output.ok, "Leads away" in (output.untrusted or "")) == (True, True), output.summary
+
+        async def told() -> bool:
+            await held.refresh()
+            return held.stopped != ()
+
+        await until(told)
+        assert held.stopped == (server.url(AWAY, "/away"),)
+        assert (await firefox.active_tab()).host == "other.localhost"
+        tabs = len(await firefox.tabs())
+        output = await bench.call("open_tab", url=server.url(HOME, f"/to?{server.url(AWAY, '/away')}"))
+        assert (output.ok, "navigation-failed" in output.summary) == (False, True), output.summary
+        assert len(await firefox.tabs()) == tabs
+        assert server.asked == ["other.localhost /", f"{HOME} /to"]
+    await (await firefox.active_tab()).goto(server.url(AWAY, "/away"))  # the lease is over, and so is its hold
 
 
 async def test_a_page_kept_for_the_back_button_is_left_at_once(

@@ -37,6 +37,7 @@ OPTIONAL = [
 """Keys that may be left out. All others are required."""
 
 OPTIONAL_OF = {
+    "tab.open": [r"params\.held_with"],
     "page.act": [
         r"params\.(input|form_key|dialog|dialog\.reply)|params\.value\.(onto|from|how|files|until|onto\.[xy])",
         r"result\.(did|changed|changed_elsewhere|download|download\.size|leads_to|opened_tabs|popups)",

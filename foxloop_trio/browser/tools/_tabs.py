@@ -171,7 +171,7 @@ async def _open(desk: Desk, args: Args, ctx: ToolContext) -> ToolOutput:
         await trio.lowlevel.checkpoint_if_cancelled()
         ctx.report_effect("unknown")
         try:
-            tab = await desk.home.session.open_tab(args["url"])
+            tab = await desk.home.session.open_tab(args["url"], beside=desk.home)
         except BrowserError as error:
             return desk.failed("open_tab", error, ctx)
         desk.note_opened([tab.id])

@@ -28,7 +28,7 @@ async function opened(url) {
   const tabs = createTabs({
     browser,
     documents: { top: () => null },
-    holds: { letThrough: () => () => {} },
+    holds: { letThrough: () => () => {}, isHeld: () => false },
     notify: () => {},
     limits: protocol.limits,
     platform: new Clock().platform,

@@ -2,15 +2,17 @@
 //
 // Purpose: one entry per document, keyed by the id that its content script made; one runtime.Port each. A tab and frame can have
 // two for a moment (the old one going, the new one coming), so neither is ever looked up by tab and frame alone, save for reading.
-// Parameters: callbacks `onHere(doc)`, `onGone(doc)`, `onDialog(doc, dialog)`, and the platform's setTimeout.
-// Result: `{ accept(port), find(place), top(tab), inFrame(tab, frameId), byAlias(tab, frame), all(), ask(doc, message, more),
-// tell(doc, message) }`.
+// Parameters: callbacks `onCame(doc)`, before its hello, `onHere(doc)`, `onGone(doc)`, `onDialog(doc, dialog)`, `onStray(doc)`, and
+// the platform's setTimeout.
+// Result: `{ accept(port), find(place), top(tab), inFrame(tab, frameId), byAlias(tab, frame), all(), connected(tab), ask(doc,
+// message, more), tell(doc, message) }`. `connected(tab)`: also those that have no number.
 //
 // Firefox's frame ids have eleven digits. On the wire each document of a tab has a small number instead: 0 is the top one, the
 // others count from 1 in the order in which they came, anew for each top document. `doc.frame` is that number, `doc.frameId`
 // Firefox's.
 //
-// `ask` answers a promise of `{ json }`, or `{ gone: true, trace }` when the port went first, and rejects with the Fault that the
+// `ask` answers a promise of `{ json }`, or `{ gone: true, left, unfinished, trace }` when the port went first (`left`: it said so;
+// `unfinished`: the steps that an act had done which had more to do), and rejects with the Fault that the
 // content script sent. `trace` is what was heard about that question before: `{ started, submitted, dialogs }`.
 //
 // A page kept for the back button would keep its Port open and silent; content/port.js closes it then. So an open Port means a
@@ -26,8 +28,9 @@ const MOST_OPENED = 10; // tabs that one act is told to have opened
 const MOST_DOCUMENTS = 500; // of one tab; `frames` of the protocol's limits. Of more nobody is told, and nobody asks them.
 const MOST_NUMBERED = 20_000;
 
-export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
+export function createDocuments({ onCame, onHere, onGone, onDialog, onStray, setTimeout }) {
   const documents = new Map();
+  const lines = new Set(); // all documents that have a Port
   const numbers = new Map(); // document -> its number, also when it is kept for the back button
   const counters = new Map(); // top document -> the last number given in it
   let asked = 0;
@@ -51,6 +54,8 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
     };
     port.onMessage.addListener((message) => hear(doc, message));
     port.onDisconnect.addListener(() => leave(doc));
+    lines.add(doc);
+    onCame?.(doc);
   }
 
   function hear(doc, message) {
@@ -73,8 +78,11 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
     } else if (message.dialog !== undefined) {
       doc.waiting.get(message.during)?.trace.dialogs.push(message.dialog);
       onDialog(doc, message.dialog);
+    } else if (message.strayed !== undefined) {
+      onStray?.(doc);
     } else if (message.leaving !== undefined) {
       doc.leaving = true;
+      doc.unfinished = message.unfinished ?? null;
     } else if (message.wake !== undefined) {
       // Firefox slows the timers of hidden pages down to one a second, but not ours.
       const ms = Math.min(Math.max(message.ms, FEWEST_MS), MOST_MS);
@@ -134,12 +142,13 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
   }
 
   function leave(doc) {
+    lines.delete(doc);
     const current = documents.get(doc.document) === doc;
     if (current) {
       documents.delete(doc.document);
     }
     for (const question of doc.waiting.values()) {
-      question.resolve({ gone: true, left: doc.leaving === true, trace: question.trace });
+      question.resolve({ gone: true, left: doc.leaving === true, unfinished: doc.unfinished ?? null, trace: question.trace });
     }
     doc.waiting.clear();
     if (current) {
@@ -187,5 +196,8 @@ export function createDocuments({ onHere, onGone, onDialog, setTimeout }) {
   const inFrame = (tab, frameId) => ofTab(tab).findLast((doc) => doc.frameId === frameId) ?? null;
   const byAlias = (tab, frame) => ofTab(tab).findLast((doc) => doc.frame === frame) ?? null;
 
-  return { accept, find, top, inFrame, byAlias, all: () => [...documents.values()], ask, noteOpened, tell };
+  const all = () => [...documents.values()];
+  const connected = (tab) => [...lines].filter((doc) => doc.tab === tab);
+
+  return { accept, find, top, inFrame, byAlias, all, connected, ask, noteOpened, tell };
 }

@@ -3,18 +3,22 @@
 // Purpose: what a page starts by itself (a link, `location=`, a form, a redirect, a refresh, a window that it opens) is stopped
 // before it loads, when it leads to a host that nobody allowed.
 // Parameters: browser, `shownBy(tab)` -> the address of what that tab shows, or null; notify; the limits of the protocol.
-// Result: `{ handlers, here(doc), listen(), letThrough(tab, url) -> a function that ends it, delay(tab, ms), release(tab) }`.
+// Result: `{ handlers, here(doc), listen(), letThrough(tab, url) -> a function that ends it, isHeld(tab), adopt({ id,
+// openerTabId }), delay(tab, ms), release(tab) }`.
 //
 // A held tab may load pages of the host that it is on, of the hosts that were named, and of the address that the runtime itself
 // asked for, as long as it does. A tab that a held one opens is held too, by the host that its opener is on; when its first page is
-// stopped, it is closed. Only whole pages are held: what stands in a frame has a document, and a host, of its own.
+// stopped, it is closed. So is one that the runtime opens to go on with the work of a held one. Only whole pages are held: what
+// stands in a frame has a document, and a host, of its own.
 //
 // A page that Firefox kept for the back button comes without a request that could be stopped. It is left as soon as it is there,
 // for the last page that was allowed, which takes its place in the tab's history. `here(doc)` tells of a document, which is a
 // moment sooner than the tab's address.
 //
 // `delay(tab, ms)`: no page loads in that tab until `release(tab)`, or for so long. While Firefox's own input is on its way, what
-// comes behind a press that leads away would land in the next document, where nobody has judged it. `release()`: all is over.
+// comes behind a press that leads away would land in the next document, where nobody has judged it. What began to load in a held
+// tab is judged as held, whatever ends meanwhile. `release()`: nobody holds any tab any more; what is delayed stays so for its
+// time, since such input comes over another line.
 
 const HOLDS_MOST = 200;
 
@@ -24,6 +28,7 @@ export function createHolds({ browser, shownBy, notify, limits, platform }) {
   // tab -> { hosts: Set, through: Set of hosts, of: the held tab that opened it, or null, home: the host it is on, last: its last
   // allowed address, left: the address that it was taken away from }
   const held = new Map();
+  const turnedAway = new Set(); // tabs that are being closed because no more can be held
 
   function hostOf(url) {
     const parsed = URL.canParse(url ?? "") ? new URL(url) : null;
@@ -41,7 +46,11 @@ export function createHolds({ browser, shownBy, notify, limits, platform }) {
 
   function judge(request) {
     const delay = delayed.get(request.tabId);
-    return delay === undefined ? judgeNow(request) : delay.over.then(() => judgeNow(request));
+    if (delay === undefined) {
+      return judgeNow(request);
+    }
+    const hold = held.get(request.tabId);
+    return delay.over.then(() => (hold === undefined ? judgeNow(request) : decide(request.tabId, hold, request.url)));
   }
 
   function delay(tab, ms) {
@@ -63,6 +72,9 @@ export function createHolds({ browser, shownBy, notify, limits, platform }) {
   }
 
   function judgeNow({ tabId, url }) {
+    if (turnedAway.has(tabId)) {
+      return { cancel: true };
+    }
     const hold = held.get(tabId);
     if (hold !== undefined) {
       return decide(tabId, hold, url);
@@ -77,7 +89,7 @@ export function createHolds({ browser, shownBy, notify, limits, platform }) {
       adopt(tab);
     }
     const hold = held.get(tabId);
-    return hold === undefined ? {} : decide(tabId, hold, url);
+    return hold === undefined ? { cancel: turnedAway.has(tabId) } : decide(tabId, hold, url);
   }
 
   function decide(tabId, hold, url) {
@@ -143,7 +155,8 @@ export function createHolds({ browser, shownBy, notify, limits, platform }) {
       return;
     }
     if (held.size >= HOLDS_MOST) {
-      browser.tabs.remove(id).catch(() => {}); // what cannot be held must not stay
+      turnedAway.add(id);
+      browser.tabs.remove(id).catch(() => {}); // what cannot be held must not stay, nor load anything on its way out
     } else {
       held.set(id, made(opener.hosts, opener.of ?? openerTabId, null));
     }
@@ -186,15 +199,21 @@ export function createHolds({ browser, shownBy, notify, limits, platform }) {
       ({ tabId, sourceTabId }) => adopt({ id: tabId, openerTabId: sourceTabId }), // a tab in a window of its own names no opener
     );
     browser.tabs.onUpdated.addListener(updated, { properties: ["url"] });
-    browser.tabs.onRemoved.addListener((id) => held.delete(id)); // those that it opened stay held
+    browser.tabs.onRemoved.addListener((id) => {
+      held.delete(id); // those that it opened stay held
+      turnedAway.delete(id);
+    });
   }
 
   function letGo(tab) {
     if (tab === undefined) {
       held.clear();
+    } else {
+      release(tab);
     }
-    (tab === undefined ? [...delayed.keys()] : [tab]).forEach(release);
   }
 
-  return { handlers: { "tab.hold": hold }, here, listen, letThrough, delay, release: letGo };
+  const isHeld = (tab) => held.has(tab);
+
+  return { handlers: { "tab.hold": hold }, here, listen, letThrough, isHeld, adopt, delay, release: letGo };
 }

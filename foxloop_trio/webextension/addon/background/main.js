@@ -37,6 +37,8 @@ function announce(doc) {
 }
 
 const documents = createDocuments({
+  onCame: (doc) => pages.came(doc),
+  onStray: (doc) => pages.strayed(doc),
   onHere(doc) {
     announce(doc);
     holds.here(doc);

@@ -3,11 +3,12 @@
 //
 // Purpose: find the document, ask its content script, pass its JSON on unread; know what to answer when it does not answer.
 // Parameters: documents (documents.js), tabs (tabs.js), holds (holds.js), happenings (happenings.js), our incarnation, `notify`,
-// and the platform's timers and wall clock. Result: `{ handlers, listeners }` for the router.
+// and the platform's timers and wall clock. Result: `{ handlers, listeners }` for the router, and `{ came(doc), strayed(doc) }` for
+// what documents tell.
 //
-// A document that goes away after an act has started in it has done what was asked: that is what a link does. Before that,
-// nothing was done. An act that has started and does not end is never answered: only its document knows its outcome, and keeps
-// it. A document whose process crashed has left without a word, and nobody knows how far it came.
+// A document that goes away after an act has started in it has done what was asked: that is what a link does, unless it says that
+// more was to be sent. Before that, nothing was done. An act that has started and does not end is never answered: only its document
+// knows its outcome, and keeps it. A document whose process crashed has left without a word, and nobody knows how far it came.
 
 import { answer } from "./answers.js";
 import { Fault } from "./faults.js";
@@ -18,6 +19,7 @@ import { verbatim } from "./router.js";
 
 const GUARD_MS = 3000; // as long as an act and its settling seldom take
 const LATE_MS = 500; // a content script refuses what comes after its deadline; this much later it has had its turn or has hung
+const SHIELD_MS = 300; // for the other documents of a tab to answer; one that is busy in another process is not reached anyway
 const CRASH_TRIES = 20;
 const CRASH_POLL_MS = 15;
 
@@ -93,6 +95,50 @@ export function createPages({ documents, tabs, holds, happenings, incarnation, n
     return { call: name, frame, document, host, node, guard, key, formKey, op, value, mark, focus, dialog, stopped, deadline };
   }
 
+  const aims = new Map(); // tab -> { doc, until, strayed, timer }: where input of Firefox's own is on its way
+
+  // Nothing of it may come to another document of the tab. Those of the page's own process have answered when the page does.
+  async function shieldOthers(doc, ms) {
+    unshield(doc.tab);
+    aims.set(doc.tab, { doc, until: wallNow() + ms, strayed: false, timer: setTimeout(unshield, ms, doc.tab) });
+    const others = documents.connected(doc.tab).filter((other) => other !== doc);
+    const asked = others.map((other) => documents.ask(other, { op: "shield", ms }));
+    let timer;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, SHIELD_MS);
+    });
+    await Promise.race([Promise.allSettled(asked.map(({ answer: told }) => told)), late]);
+    clearTimeout(timer);
+    asked.forEach(({ forget }) => forget());
+  }
+
+  function unshield(tab) {
+    const aim = aims.get(tab);
+    if (aim !== undefined) {
+      aims.delete(tab);
+      clearTimeout(aim.timer);
+      const others = documents.connected(tab).filter((other) => other !== aim.doc);
+      others.forEach((other) => documents.tell(other, { shield: 0 }));
+    }
+  }
+
+  // A document that comes meanwhile begins with a shield of its own.
+  function came(doc) {
+    documents.tell(doc, { shield: Math.max(0, (aims.get(doc.tab)?.until ?? 0) - wallNow()) });
+  }
+
+  function noteStray(doc) {
+    const aim = aims.get(doc.tab);
+    if (aim !== undefined) {
+      aim.strayed = true;
+    }
+  }
+
+  function handOver(tab) {
+    holds.release(tab);
+    unshield(tab);
+  }
+
   // The first half of an act that input of Firefox's own does: nothing is done but to wait for it.
   async function aim(params, call) {
     if (params.incarnation !== incarnation) {
@@ -103,18 +149,20 @@ export function createPages({ documents, tabs, holds, happenings, incarnation, n
       throw await missing(params);
     }
     happenings.lately(doc);
-    holds.delay(doc.tab, call.left() + LATE_MS);
+    const most = call.left() + LATE_MS;
+    holds.delay(doc.tab, most);
     try {
+      await shieldOthers(doc, most);
       const reply = await answer(documents.ask(doc, { op: "aim", order: orderOf(params, call) }), call);
       if (reply.gone) {
         throw new Fault("document-gone", "the document went away before anything was done");
       }
       if (reply.json.startsWith('{"outcome"')) {
-        holds.release(doc.tab); // nothing will be sent
+        handOver(doc.tab); // nothing will be sent
       }
       return verbatim(reply.json);
     } catch (fault) {
-      holds.release(doc.tab);
+      handOver(doc.tab);
       throw fault;
     }
   }
@@ -141,18 +189,23 @@ export function createPages({ documents, tabs, holds, happenings, incarnation, n
   }
 
   async function act(params, call) {
-    if (params.input !== undefined) {
-      holds.release(params.tab); // all of it was sent
+    const strayed = aims.get(params.tab)?.strayed === true;
+    if (params.input === "sent") {
+      handOver(params.tab); // nothing is on its way any more
     }
     if (params.incarnation !== incarnation) {
       throw new Fault("other-incarnation", "the add-on's background page was restarted since; nothing was done");
     }
     const doc = documents.find(params);
+    if (doc === null && strayed) {
+      const why = "the page was left before all of the input had come, and nobody can tell how much did";
+      return { ok: false, reason: "timeout", detail: why, started: true, submitted: false, navigated: true, dialogs: [] };
+    }
     if (doc === null) {
       throw await missing(params);
     }
     call.signal.throwIfAborted();
-    const order = orderOf(params, call);
+    const order = params.input === undefined ? orderOf(params, call) : { ...orderOf(params, call), strayed };
     const covered = doc.frameId === 0 ? null : await coverOf(doc, order, call);
     if (covered !== null) {
       const refusal = { ok: false, reason: "covered", detail: covered };
@@ -175,6 +228,10 @@ export function createPages({ documents, tabs, holds, happenings, incarnation, n
     if (!reply.left && (await crashed(doc))) {
       const why = "the page's process ended; nobody can tell how much was done";
       return { ok: false, reason: "timeout", detail: why, started: true, submitted, navigated: true, dialogs, ...tabsOpened };
+    }
+    if (reply.unfinished !== null) {
+      const rest = { ok: false, reason: "gone", detail: "the page was left before all of it was done: see what it did" };
+      return { ...rest, did: reply.unfinished, started: true, submitted, navigated: true, dialogs, ...tabsOpened };
     }
     return { ok: true, started: true, submitted, navigated: true, dialogs, ...tabsOpened };
   }
@@ -266,6 +323,8 @@ export function createPages({ documents, tabs, holds, happenings, incarnation, n
       "page.outcome": keptOutcome,
     },
     listeners: { "page.acknowledge": acknowledge },
+    came,
+    strayed: noteStray,
   };
 }
 

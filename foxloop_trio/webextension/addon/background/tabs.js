@@ -197,9 +197,33 @@ export function createTabs({ browser, documents, holds, notify, limits, platform
     return { tabs: tabs.slice(0, limits.tabs).map(describe) };
   }
 
-  async function open({ url, active }, call) {
+  // One that is to be held is an empty one first, since its page could lead away before we know its id.
+  async function openHeld({ active, address, since, opener }, call) {
+    const tab = await browser.tabs.create({ url: BLANK, active });
+    holds.adopt({ id: tab.id, openerTabId: opener });
+    const arrivedThere = holds.letThrough(tab.id, address);
+    try {
+      const arriving = arrival(tab.id, { url: address, since, call });
+      arriving.catch(() => {}); // it may fail before it is awaited
+      await update(tab.id, address);
+      waiterFor(tab.id)?.updated();
+      const there = await arrived(tab.id, await arriving, BLANK);
+      call.signal.throwIfAborted();
+      return there;
+    } catch (fault) {
+      await browser.tabs.remove(tab.id).catch(() => {}); // nobody was told its id
+      throw fault.code === "no-tab" ? new Fault("navigation-failed", "it led to another host, where a held tab may not go") : fault;
+    } finally {
+      arrivedThere();
+    }
+  }
+
+  async function open({ url, active, held_with: opener }, call) {
     const address = legal(url);
     const since = wallNow();
+    if (address !== BLANK && opener !== undefined && holds.isHeld(opener)) {
+      return openHeld({ active, address, since, opener }, call);
+    }
     const tab = await browser.tabs.create({ url: address, active });
     try {
       // The document may have been quicker than the answer about its tab.

@@ -12,9 +12,11 @@
 // looks whether something of the pages around this one lies over it. Node 0 is the page itself: it has no guard and can only be
 // scrolled.
 //
+// `unfinished()`: the steps, as `did` has them, of an act that runs and has more to send; null when there is none.
+//
 // `aim(order, call)` and `finish(order, call)` are the two halves of an act that Firefox's own input does (trusted.js). The first
 // answers JSON text of `{ chunks }`, what is to be sent, or of `{ outcome }` when nothing is; the second, with `order.stopped` when
-// not all of it was sent, the ActResult.
+// not all of it was sent, and `order.strayed` when some of it came to another document of the tab, the ActResult.
 //
 // An operation that takes several turns asks `steps.stop()` after each wait; what it has done so far stands in the result as `did`.
 // Between the checks and the first event nothing is awaited: after each wait everything is checked again. `onStarted` is called
@@ -147,6 +149,8 @@ foxloop.define("act", (parts) => {
     }
   }
 
+  let underway = null; // the steps of an act that has more to send
+
   // What an operation is given: where it says what it did, and asks whether it may go on.
   function stepsOf(order, call, { facts, token }, watch, shown, evidence) {
     const did = [];
@@ -157,6 +161,9 @@ foxloop.define("act", (parts) => {
       ready: evidence.ready,
       saw: evidence.saw,
       note: (word) => did.length < MOST_STEPS && did.push(word),
+      more: (is) => {
+        underway = is ? did : null;
+      },
       over: () => call.over() !== null,
       // Null, or why it is another control by now. `how`: see sameness.js.
       same: (how) => (token === null ? null : sameness.differs(token, how)),
@@ -256,6 +263,7 @@ foxloop.define("act", (parts) => {
       call.whileBusy(null);
       result = { ok: false, reason: "internal", detail: words.cut(String(fault), limits.detail) };
     }
+    underway = null;
     watch.stop();
     evidence.stop();
     dialogs.linger(LINGER_MS);
@@ -296,25 +304,38 @@ foxloop.define("act", (parts) => {
       focus.give(el);
     }
     evidence.ready();
-    const judge = () => check(order, found.facts).refusal ?? null;
-    const input = trusted.guard({ el, kinds: plan.kinds, judge, over: () => aimed?.call !== order.call });
-    const timer = setTimeout(dropAim, Math.max(0, order.deadline - Date.now()) + LINGER_MS);
-    aimed = { call: order.call, found, evidence, watch, shown, steps, operation, plan, input, timer };
+    let { token } = found; // as it is when it is judged: the pointer's way to it may have changed its looks
+    function judge() {
+      const checked = check(order, found.facts);
+      token = checked.token ?? token;
+      return checked.refusal ?? null;
+    }
+    const same = (how) => (token === null ? null : sameness.differs(token, how));
+    const input = trusted.guard({ el, kinds: plan.kinds, judge, same, over: () => aimed?.call !== order.call || aimed.over });
+    const timer = setTimeout(expire, Math.max(0, order.deadline - Date.now()) + LINGER_MS);
+    aimed = { call: order.call, over: false, found, evidence, watch, shown, steps, operation, plan, input, timer };
     return JSON.stringify({ chunks: plan.chunks });
   }
 
   const aimless = ({ refusal }) => `{"outcome":${tell(refusal, { started: false })}}`;
 
-  // Nobody came to finish it: what still arrives is not let through.
+  // Nobody came in time to finish it: what still arrives is not let through, and what arrived is told to who comes.
+  function expire() {
+    if (aimed !== null) {
+      aimed.over = true;
+      clearTimeout(aimed.timer);
+      aimed.input.end(true);
+      dialogs.linger(LINGER_MS);
+    }
+  }
+
   function dropAim() {
     if (aimed !== null) {
-      const { evidence, watch, input, timer } = aimed;
+      const { evidence, watch } = aimed;
+      expire();
       aimed = null;
-      clearTimeout(timer);
-      input.end(true);
       watch.stop();
       evidence.stop();
-      dialogs.linger(LINGER_MS);
     }
   }
 
@@ -322,7 +343,7 @@ foxloop.define("act", (parts) => {
     if (aimed?.call !== order.call) {
       return tell({ ok: false, reason: "gone", detail: "it was not aimed at any more" }, { started: false });
     }
-    const { found, evidence, watch, shown, steps, operation, plan, input, timer } = aimed;
+    const { found, evidence, watch, shown, steps, operation, plan, input, timer, over } = aimed;
     clearTimeout(timer);
     const started = input.passed();
     let result = input.refusal();
@@ -330,8 +351,10 @@ foxloop.define("act", (parts) => {
       steps.note(plan.word);
     }
     try {
-      if (result === null && order.stopped) {
+      if (result === null && (order.stopped || over)) {
         result = { ok: false, reason: "cancelled", detail: "stopped on the way: see what it did" };
+      } else if (result === null && order.strayed) {
+        result = { ok: false, reason: "stale", detail: "the input would have come to another document of the page" };
       } else if (result === null && !started) {
         result = { ok: false, reason: "unsupported", detail: "no input of Firefox's own came" };
       }
@@ -341,7 +364,7 @@ foxloop.define("act", (parts) => {
       result = { ok: false, reason: "internal", detail: words.cut(String(fault), limits.detail) };
     }
     aimed = null;
-    input.end(order.stopped);
+    input.end(order.stopped || over || order.strayed);
     watch.stop();
     evidence.stop();
     dialogs.linger(LINGER_MS);
@@ -366,5 +389,5 @@ foxloop.define("act", (parts) => {
     return JSON.stringify({ ...result, ...did, started, submitted, navigated: false, dialogs: shown });
   }
 
-  return { act, aim, finish, locate };
+  return { act, aim, finish, locate, unfinished: () => underway };
 });

@@ -1,11 +1,12 @@
 // port: the document's line to the background page.
 //
 // Purpose: say hello, take questions, answer each exactly once as JSON text; stop what has not begun when the line drops. Messages
-// here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ happened }`, `{ guard }`, `{ woke }`. From here:
-// `{ hello }`, `{ answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`, `{ leaving }`;
+// here: `{ ask, op, ... }`, `{ cancel }`, `{ nudge }`, `{ acknowledge }`, `{ happened }`, `{ guard }`, `{ shield }`, `{ woke }`.
+// From here: `{ hello }`, `{ answer, json | error }`, `{ started }`, `{ submitted }`, `{ dialog, during }`, `{ wake, ms }`,
+// `{ leaving, unfinished }`, `{ strayed }`;
 // numbers are those of the question (background/documents.js).
 // Depends on: act, dialogs, downloads, effects, frameOver, happenings, identity, limits, outcomes, pause, read, settle, spots,
-// tables, uploads, words.
+// tables, trusted, uploads, words.
 //
 // A page kept for the back button keeps its Port open and silent. So it is closed when the page is hidden away, and opened again
 // when the page returns.
@@ -13,7 +14,7 @@
 
 foxloop.define("port", (parts) => {
   const { act, dialogs, downloads, effects, frameOver, happenings, identity, limits, outcomes, pause, read } = parts;
-  const { settle, spots, tables, uploads, words } = parts;
+  const { settle, spots, tables, trusted, uploads, words } = parts;
   const RETRY_FIRST_MS = 100;
   const RETRY_MOST_MS = 5000;
   const LOST = { code: "cancelled", message: "the line to the page was lost before anything was done" };
@@ -96,11 +97,17 @@ foxloop.define("port", (parts) => {
     },
     piece: ({ options }, question) => downloads.piece(options, () => question.fault !== null),
     over: ({ point }) => frameOver.over(point),
+    shield: ({ ms }, _question, mine) => {
+      shield(mine, ms);
+      return "{}";
+    },
     locate: ({ order }, question) => act.locate(order, { over: () => question.fault }),
     act: ({ order }, question, mine, number) => perform(order, question, mine, number, act.act),
     aim: ({ order }, question, mine, number) => act.aim(order, callOf(order, question, mine, number)),
     finish: ({ order }, question, mine, number) => perform(order, question, mine, number, act.finish),
   };
+
+  const shield = (mine, ms) => trusted.shield(ms, () => post(line ?? mine, { strayed: true }));
 
   const callOf = (order, question, mine, number) => ({
     over: () => question.fault ?? (Date.now() >= order.deadline ? LATE : null),
@@ -177,6 +184,8 @@ foxloop.define("port", (parts) => {
       [outcomes.acknowledge, downloads.forget, uploads.forget].forEach((forget) => forget(message.acknowledge));
     } else if (message.guard !== undefined) {
       dialogs.guard((dialog) => post(line ?? mine, { dialog }), message.guard);
+    } else if (message.shield !== undefined) {
+      shield(mine, message.shield);
     } else if (message.happened !== undefined) {
       happenings.heard(message.happened);
     } else if (message.woke !== undefined) {
@@ -189,13 +198,14 @@ foxloop.define("port", (parts) => {
       const mine = line;
       drop(mine);
       dialogs.disarm();
-      post(mine, { leaving: true });
+      post(mine, { leaving: true, unfinished: act.unfinished() });
       mine.port.disconnect();
     }
   }
 
   function show(event) {
     if (event.isTrusted && event.persisted) {
+      trusted.begin();
       connect();
     }
   }

@@ -61,10 +61,11 @@ foxloop.define("press", (parts) => {
     let wanted = keys.send(at, "keydown", one);
     // What the key would press must be what was judged; and Firefox itself follows a link at a script's keypress.
     const presses = (one.key === "Enter" || one.key === " ") && el === facts.el;
-    let other = wanted && presses ? steps.same() : null;
+    const how = { enters: one.key === "Enter" };
+    let other = wanted && presses ? steps.same(how) : null;
     if (wanted && other === null && (one.text !== "" || one.key === "Enter")) {
       wanted = keys.send(targetIn(el), "keypress", one);
-      other = wanted && presses ? steps.same() : null;
+      other = wanted && presses ? steps.same(how) : null;
     }
     if (other !== null && other.reason !== "gone") {
       steps.note(`key ${keys.spelled(one)} down`);
@@ -92,6 +93,7 @@ foxloop.define("press", (parts) => {
     }
     const held = holdsFocus(el);
     steps.ready();
+    steps.more(strokes.length > 1);
     const ends = [stroke(el, strokes[0], facts, steps)];
     return async () => {
       for (const one of strokes.slice(1)) {
@@ -103,8 +105,10 @@ foxloop.define("press", (parts) => {
         if (stopped !== null) {
           return stopped;
         }
+        steps.more(one !== strokes.at(-1));
         ends.push(stroke(held ? movedTo(el) : el, one, facts, steps));
       }
+      steps.more(false);
       if (ends.at(-1).other !== null) {
         return ends.at(-1).other;
       }

@@ -2,9 +2,10 @@
 //
 // Purpose: the checks of an act are of the turn before its first event. Each event runs handlers of the page, and those may give
 // the control another name, another row, another form to send: a press would then be that of another thing. `take(el, turn)` -> a
-// token, as it is now. `differs(token, { changed })` -> null, or a refusal `gone` or `stale`. `changed`: we have written into it
-// already, so words that are only near it do not count any more.
-// Depends on: extras, names, neighbours, places, roles, sight, tree, values, words.
+// token, as it is now. `differs(token, { changed, enters })` -> null, or a refusal `gone` or `stale`. `changed`: we have written
+// into it already, so words that are only near it do not count any more. `enters`: Enter is pressed in it, so it counts where the
+// form around it goes.
+// Depends on: dom, extras, names, neighbours, places, roles, sight, tree, values, words.
 //
 // A name that goes away (a title that becomes a tooltip, a placeholder that makes room) says nothing; another name does. Words that
 // come into a row (buttons that show up under the pointer) say nothing, nor do elements that come into the control with words of
@@ -14,7 +15,7 @@
 "use strict";
 
 foxloop.define("sameness", (parts) => {
-  const { extras, names, neighbours, places, roles, sight, tree, values, words } = parts;
+  const { dom, extras, names, neighbours, places, roles, sight, tree, values, words } = parts;
   const refuse = (reason, detail) => ({ ok: false, reason, detail });
   const HINTS = '[role="alert"], [role="status"], [aria-live], [class*="error" i], [class*="hint" i], [class*="help" i]';
   const NAMING = ["aria-label", "aria-labelledby", "alt"];
@@ -62,6 +63,16 @@ foxloop.define("sameness", (parts) => {
     return all;
   }
 
+  // Where Enter in a field would send its form.
+  function entersInto(el, turn) {
+    const form = dom.form(el) ?? null;
+    if (form === null || el.localName === "textarea") {
+      return "";
+    }
+    const button = Array.from(form.elements).find((each) => values.isSubmit(each)) ?? null;
+    return JSON.stringify(places.destinationOf(button ?? form, form, turn));
+  }
+
   function take(el, turn = sight.createSight()) {
     const name = names.nameOf(el, turn);
     return {
@@ -74,6 +85,7 @@ foxloop.define("sameness", (parts) => {
       text: textOf(el),
       hints: HINTING.map((each) => words.clean(el.getAttribute(each) ?? "")),
       sends: values.isSubmit(el) ? places.leadsTo(el, turn) : "",
+      enters: entersInto(el, turn),
     };
   }
 
@@ -90,7 +102,7 @@ foxloop.define("sameness", (parts) => {
 
   const other = (now, before) => now !== "" && before !== "" && now !== before;
 
-  function differs(token, { changed = false } = {}) {
+  function differs(token, { changed = false, enters = false } = {}) {
     const { el, name, near, row, section, size, text, hints, sends } = token;
     if (!tree.connected(el)) {
       return refuse("gone", "it left the page meanwhile");
@@ -103,7 +115,8 @@ foxloop.define("sameness", (parts) => {
     if ((renamed && !opened && !hintGone) || (!changed && !holds(now.row, row)) || other(now.section, section)) {
       return refuse("stale", "the page made another one of it meanwhile");
     }
-    return now.sends === sends ? null : refuse("stale", "the page made it send elsewhere meanwhile");
+    const elsewhere = now.sends !== sends || (enters && now.enters !== token.enters);
+    return elsewhere ? refuse("stale", "the page made it send elsewhere meanwhile") : null;
   }
 
   return { take, differs };

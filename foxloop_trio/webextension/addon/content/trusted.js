@@ -2,14 +2,18 @@
 //
 // Purpose: some pages take no events of a script. `plan(op, facts, spot, value)` -> null when that operation is none for this way,
 // `{ refusal }`, or `{ chunks, word, kinds }`: what the runtime is to send, piece by piece (ACTION of foxloop_trio/wire); what the
-// result calls it; the events that are the act itself. `guard({ el, kinds, judge, over })` -> `{ passed(), refusal(), end(quiet)
-// }`: from now on every trusted event of a pointer or a key is stopped before the page hears of it, unless it lands on the control
-// and `judge()`, which is asked in the turn of the first one, has nothing against it. `end(true)`: what is still on its way is
-// stopped for a moment more.
+// result calls it; the events that are the act itself. `guard({ el, kinds, judge, same, over })` -> `{ passed(), refusal(),
+// end(quiet) }`: from now on every trusted event of a pointer or a key is stopped before the page hears of it, unless it lands on
+// the control, `judge()`, which is asked in the turn of the first one, has nothing against it, and `same(how)`, which is asked
+// before each later one that does something, says that the control is still what was judged (sameness.js). `end(true)`: what is
+// still on its way is stopped for a moment more. `shield(ms, onStray)`: the act is in another document of this tab, so for so long
+// nothing of the kind is let through here; `onStray()` is told when something came. `shield(0)` ends it. In a Firefox that can
+// have such input each document begins with one, until the background page has said whether an act is under way.
 // Depends on: editing, keys, reach, tree.
 //
 // So that checking and acting are one turn here too: the event's listeners and its default action run right after ours, and no
-// listener comes before ours, since content scripts are there before any script of the page.
+// listener comes before ours, since content scripts are there before any script of the page. Firefox sends such input to where the
+// pointer or the focus is in the process of the page, which may be a frame of another host of the same site: hence the shield.
 "use strict";
 
 foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
@@ -41,6 +45,14 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
   };
   const HELD = { shift: "\ue008", ctrl: "\ue009", alt: "\ue00a", meta: "\ue03d" };
   const BUTTONS = { left: 0, right: 2 };
+
+  // What does something by itself, and does it to what the control is by then.
+  const PRESSES = ["pointerdown", "mousedown", "click", "auxclick", "dblclick", "contextmenu", "keydown", "keypress"];
+  const LOOK_MS = 100; // between two looks at a field while text comes
+  const CLIPBOARD = new Set([
+    ...["ctrl", "meta"].flatMap((held) => ["c", "x", "v", "shift+v"].map((key) => `${held}+${key}`)),
+    ...["ctrl+Insert", "shift+Insert", "shift+Delete"],
+  ]);
 
   const refuse = (reason, detail) => ({ refusal: { ok: false, reason, detail } });
 
@@ -84,6 +96,12 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
     return { chunks: [[move(spot.point), ...press("left"), ...all], ...text], word: "trusted type", kinds: [...POINTER, ...KEYS] };
   }
 
+  // Firefox does at a real key what no script's key does: it reads or writes the clipboard of the person.
+  function touchesClipboard(one) {
+    const { name, ctrl, meta, shift } = one;
+    return CLIPBOARD.has(keys.spelled({ name, ctrl: ctrl && !meta, alt: false, shift, meta }));
+  }
+
   function plan(op, facts, spot, value) {
     switch (op) {
       case "click":
@@ -97,6 +115,9 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
         return { chunks: [steps], word: "trusted hover", kinds: [...MOVES, ...POINTER, ...KEYS] };
       }
       case "press":
+        if (keys.parse(value).some(touchesClipboard)) {
+          return refuse("unsupported", "by hand these keys would use the person's own clipboard");
+        }
         return { chunks: chunked(keys.parse(value)), word: "trusted keys", kinds: [...KEYS, ...POINTER] };
       case "type":
         return editing.takesText(facts.el) ? planType(facts, spot, value) : null;
@@ -114,17 +135,21 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
     return onto?.nodeType === 1 && (tree.within(el, onto) || reach.lands(el, onto));
   }
 
-  let current = null; // { kinds, hear }: the newest guard, as long as it stops anything
+  let current = null; // { kinds, hear }: the newest guard or shield, as long as it stops anything
 
   const listener = (event) => event.isTrusted && current?.kinds.includes(event.type) && current.hear(event);
 
-  // Said anew for each guard, since document.open() takes all listeners away; those that are there are not added twice.
+  // document.open() takes all listeners away, but no observers, and those are told before the next event. What is there is not
+  // added twice.
   function listen() {
     [...POINTER, ...MOVES, ...KEYS].forEach((type) => addEventListener(type, listener, { capture: true, passive: false }));
   }
 
-  function guard({ el, kinds, judge, over }) {
+  const other = (reason, detail) => ({ ok: false, reason, detail });
+
+  function guard({ el, kinds, judge, same, over }) {
     let begun = false;
+    let looked = 0;
     let refusal = null;
     let closed = null; // since when
     const down = new Set(); // keys and buttons, as the page has seen them
@@ -133,14 +158,31 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
     // What follows a press that was let through belongs to it, wherever the page has moved things since.
     const follows = (event) => begun && ["pointerup", "mouseup", "click", "auxclick", "dblclick", "keyup"].includes(event.type);
 
+    // Why the control is none any more to which this event may come. That it went when it was pressed is what presses do.
+    function changed(event) {
+      const here = tree.connected(el);
+      if (!here) {
+        return follows(event) ? null : other("gone", "it left the page meanwhile");
+      }
+      const presses = !(event instanceof KeyboardEvent) || event.key === "Enter" || event.key === " ";
+      if (!PRESSES.includes(event.type) || (!presses && performance.now() - looked < LOOK_MS)) {
+        return null;
+      }
+      looked = performance.now();
+      const found = same({ changed: !presses, enters: event.key === "Enter" });
+      return found?.reason === "gone" ? null : found;
+    }
+
     function verdict(event) {
       if (refusal === null && over()) {
-        refusal = { ok: false, reason: "cancelled", detail: "stopped on the way: see what it did" };
+        refusal = other("cancelled", "stopped on the way: see what it did");
       }
       if (refusal === null && !follows(event) && tree.connected(el) && !landsOn(el, event)) {
-        refusal = { ok: false, reason: "stale", detail: "the input would have come to something else" };
+        refusal = other("stale", "the input would have come to something else");
       }
-      if (refusal === null && !begun) {
+      if (refusal === null && begun) {
+        refusal = changed(event);
+      } else if (refusal === null) {
         refusal = judge();
         begun = refusal === null;
       }
@@ -198,6 +240,40 @@ foxloop.define("trusted", ({ editing, keys, reach, tree }) => {
     };
   }
 
+  const BEGINNING_MS = 1000; // for the background page to say so
+
+  let shielded = null; // { timer, mine }
+
+  function shield(ms, onStray) {
+    let strays = shielded?.strays() ?? 0; // of the beginning, when nobody was there to be told
+    clearTimeout(shielded?.timer);
+    if (shielded !== null && current === shielded.mine) {
+      current = null;
+    }
+    shielded = null;
+    if (ms <= 0) {
+      return;
+    }
+    if (strays > 0) {
+      onStray();
+    }
+    function hear(event) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      strays += 1;
+      if (strays === 1) {
+        onStray();
+      }
+    }
+    const mine = { kinds: [...POINTER, ...MOVES, ...KEYS], hear };
+    current = mine;
+    shielded = { timer: setTimeout(shield, ms, 0), mine, strays: () => strays };
+    listen();
+  }
+
   listen();
-  return { plan, guard };
+  new MutationObserver(listen).observe(document, { childList: true });
+  const begin = () => navigator.webdriver && shield(BEGINNING_MS, () => {});
+  begin();
+  return { plan, guard, shield, begin };
 });
