@@ -254,6 +254,7 @@ async def test_what_is_on_its_way_when_an_act_is_stopped_reaches_no_other_page(p
     assert await heard(page) == []
 
 
+@pytest.mark.long
 async def test_what_is_on_its_way_when_the_line_is_cut_reaches_no_other_page(site: ProbeSite) -> None:
     """BiDi is another line, which goes on sending; the load waits for its time."""
     async with launch_firefox(trusted_input=True) as session:
