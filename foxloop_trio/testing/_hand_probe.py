@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from ..actions import Action, Permit
+from ..actions import Action, Allow, Permit
 from ..browser import ActResult, BrowserSession, Tab
 from ..browser.tools._pin import make_pin
 from ..gate import create_gate
@@ -44,7 +44,8 @@ class HandProbe(PageProbe):
         await host_side.add_grant(scope="fill", domains=[host])
         action = Action(tool=op, args={"target": pin, "op": op, "value": value}, domain=host, scope="fill")
         allowed = await gate.check(action)
-        return pin, allowed.permit  # type: ignore[union-attr]
+        assert isinstance(allowed, Allow), allowed
+        return pin, allowed.permit
 
     async def hand(self, label: str, op: str, value: Any = None) -> ActResult:
         pin, permit = await self.judged(label, op, value)

@@ -232,8 +232,9 @@ KEYS = "a Enter " + "x " * 30
 
 
 async def until_asked(site: ProbeSite, path: str) -> None:
-    while path not in site.asked:  # noqa: ASYNC110  # another thread writes it
-        await trio.sleep(0.005)
+    with trio.fail_after(10):
+        while path not in site.asked:  # noqa: ASYNC110  # another thread writes it
+            await trio.sleep(0.005)
 
 
 async def test_what_is_on_its_way_when_an_act_is_stopped_reaches_no_other_page(page: HandProbe) -> None:
